@@ -403,7 +403,8 @@ def _rise(a: Floats, b: Floats, ratio: Estimate) -> float:
 def _verdict(rise: float, unit: str, better: str) -> str:
     if unit in FAILURES:
         return WORSE if rise > 0 else BETTER
-    is_speed = unit in TIMES or "/s" in unit or unit.startswith("op") or not unit
+    is_rate = "/s" in unit and better == "higher"
+    is_speed = unit in TIMES or is_rate or unit.startswith("op") or not unit
     if is_speed and better:
         return SLOWER if (rise > 0) == (better == "lower") else FASTER
     return HIGHER if rise > 0 else LOWER

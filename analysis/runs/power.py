@@ -15,7 +15,8 @@ from analysis.arrays import Floats
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.two_samples import COMBINED, NO_VARIATION, by_strata, compared_by_turns, p_values
 
-MARGIN = 1.75  # a stated difference is larger by this share of one run, and so are the needed runs; see `margin`
+# A stated difference is larger by the larger of MARGIN / n and MARGIN_OF_FEW / n^2, n runs of a version; see `margin`.
+MARGIN, MARGIN_OF_FEW = 1.75, 12.5
 MIN_RUNS_OF_MARGIN = 5
 N_DRAWS = 200  # number of simulated comparisons for a detectable change
 N_HALVINGS = 7
@@ -79,7 +80,8 @@ def margin(n_runs: int) -> float:
     Runs with a longer tail on one side, or with outliers that the few measured runs do not contain, need it to be found
     with the required power (docs/results/detectable.md).
     """
-    return 1 + MARGIN / max(n_runs, MIN_RUNS_OF_MARGIN)
+    n = max(n_runs, MIN_RUNS_OF_MARGIN)
+    return 1 + max(MARGIN / n, MARGIN_OF_FEW / n**2)
 
 
 def detectable_changes(

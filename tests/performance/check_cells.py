@@ -123,21 +123,6 @@ def spread(n: int, factor: float, shape: float) -> Draw:
     return draw
 
 
-def outliers(n: int) -> Draw:
-    """Return a function that draws suites in which one run in ten takes 5 to 20 % longer."""
-
-    def draw(rng: np.random.Generator, change: float) -> Sides:
-        sides = []
-        for side in (0, 1):
-            values = np.exp(rng.normal(0, 0.01, (N_BENCHMARKS, n)))
-            values *= 1 + (rng.random(values.shape) < 0.1) * rng.uniform(0.05, 0.2, values.shape)
-            values[0] *= 1 + change * side
-            sides.append(benchmarks(values))
-        return sides[0], sides[1]
-
-    return draw
-
-
 def results(draw: Draw, change: float, n_suites: int, seed: int) -> list[Check]:
     rng = np.random.default_rng([seed, int(1000 * change)])
     pairs = [draw(rng, change) for _ in range(n_suites)]
@@ -207,33 +192,18 @@ def spreads(n_suites: int) -> Rows:
             yield {"noise": name, "runs": n, "any slower or faster": wrong, "any changed in spread": named}
 
 
-def detectable(n_suites: int) -> Rows:
-    """Yield the rows of the table of detectable changes: found shares of a change of the promised size."""
-    for n in (5, 10, 20):
-        first = results(outliers(n), 0.0, max(10, n_suites // 5), n)
-        promised = float(np.median([one.benchmarks[0].smallest_difference.value or np.nan for one in first]))
-        checks = results(outliers(n), promised, n_suites, 100 + n)
-        found = share(checks, lambda one: one.changes[0].has_changed)
-        yield {"noise": "outliers", "runs": n, "detectable (median)": f"{100 * promised:.1f} %",
-               "a change of this size is found (promised: 80)": found}  # fmt: skip
-
-
-TABLES: Sequence[tuple[str, Callable[[int], Rows], bool]] = (
-    ("Design of the measurements", designs, False),
-    ("Sessions", of_sessions, False),
-    ("Coarse timers", timers, False),
-    ("A changed spread", spreads, False),
-    ("Detectable change, by resampling", detectable, True),
-)
+TABLES: dict[str, Callable[[int], Rows]] = {
+    "Design of the measurements": designs, "Sessions": of_sessions, "Coarse timers": timers,
+    "A changed spread": spreads,
+}  # fmt: skip
 
 
 def main() -> None:
     """Simulate all cells and write the page."""
     n_suites = options(__doc__, suites=(100, "simulated suites per cell")).suites
-    max_resampled, parts = _changes.MAX_RESAMPLED, [HEAD]
-    for title, rows, is_resampled in TABLES:
-        # normal theory is quicker, and decides nothing in the other tables
-        _changes.MAX_RESAMPLED = max_resampled if is_resampled else 0
+    _changes.MAX_RESAMPLED = 0  # normal theory is quicker, and decides nothing here
+    parts = [HEAD]
+    for title, rows in TABLES.items():
         parts += [f"## {title}", table(list(rows(n_suites)))]
         write_page("check-cells", *parts)
 

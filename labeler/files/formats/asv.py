@@ -25,6 +25,7 @@ from labeler.files.formats.conditions import machine, of_runs, time_from_seconds
 from labeler.text import is_storable
 
 VERSIONS = (1, 2)
+TIMES = ("time_", "timeraw_", "Time")  # prefix of functions that measure times
 MEMORY = ("mem_", "peakmem_", "Mem", "PeakMem")  # prefix of functions that measure memory
 _FAILED = "failed"
 _NOT_KEPT = "has only the median. To keep all measurements, use asv run --record-samples"
@@ -177,4 +178,5 @@ def _run(name: str, result: Any, samples: Any, repeats: Any, place: str) -> tupl
         return None, "", "skipped by its setup"
     if repeats is not None:
         return None, "", _NOT_KEPT
-    return np.array([value]), "byte" if name.rpartition(".")[2].startswith(MEMORY) else "", ""
+    function = name.rpartition(".")[2]
+    return np.array([value]), "byte" if function.startswith(MEMORY) else "s" if function.startswith(TIMES) else "", ""

@@ -23,7 +23,21 @@ from labeler.files.formats.units import finite, stored_unit
 Values = NDArray[np.float64]
 
 _VERSIONS = ("commit", "version", "revision")
-_BRANCH = "branch"
+_SEPARATE = (
+    "branch",
+    "machine",
+    "host",
+    "hostname",
+    "runner",
+    "os",
+    "arch",
+    "cpu",
+    "python",
+    "java",
+    "jdk",
+    "node",
+    "compiler",
+)
 _OTHER_TEXTS = ("comment", "message", "author")
 _COLUMNS_OF_TABLES = {"value", "benchmark", "name", "run", "iteration"}  # of which a history of otava has none
 _DATA_JS = re.compile(rb"\s*window\s*\.\s*BENCHMARK_DATA\s*=\s*")
@@ -125,7 +139,7 @@ def detect_otava(_name: str, content: bytes) -> bool:
 def read_otava(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read one benchmark per column of numbers; raise ValueError with the line if a time or number is invalid.
 
-    Each branch is a context with its own history. Without a column for the commit, the times are the versions.
+    Each branch, machine and runtime has its own history. Without a column for the commit, the times are the versions.
     """
     table = read_text_table(content)
     rows = table.texts
@@ -140,9 +154,8 @@ def read_otava(_name: str, content: bytes, _columns: Mapping[str, str]) -> Itera
         times.append(time)
     version = next((of_lower[name] for name in _VERSIONS if name in of_lower), None)
     conditions = {VERSION: rows[version or of_lower["time"]], COMMIT_DATE: times}
-    if _BRANCH in of_lower:
-        conditions[_BRANCH] = rows[of_lower[_BRANCH]]
-    metrics = [name for name in table.names if name.lower() not in ("time", _BRANCH, *_VERSIONS, *_OTHER_TEXTS)]
+    conditions |= {name: rows[of_lower[name]] for name in _SEPARATE if name in of_lower}
+    metrics = [name for name in table.names if name.lower() not in ("time", *_SEPARATE, *_VERSIONS, *_OTHER_TEXTS)]
     yield from with_unique_names(_metric(rows[name], name, conditions, table) for name in metrics)
 
 

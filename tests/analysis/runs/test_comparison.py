@@ -141,6 +141,12 @@ def test_the_interval_holds_1_exactly_when_the_test_does_not_reject(baseline, ca
         assert not low * (1 + 1e-8) < 1 < high * (1 - 1e-8) or change.p > 0.05
 
 
+def test_more_retries_per_second_are_higher_and_worse_and_not_slower():
+    old, new = [100.0, 101.0, 102.0, 103.0, 104.0], [200.0, 201.0, 202.0, 203.0, 204.0]
+    (change,) = compare([Pair("b", old, new, unit="retries/s", better="lower")])
+    assert (change.outcome, change.worse, change.is_finding) == ("higher", True, True)
+
+
 @given(samples, samples, tests)
 def test_swapping_the_sides_inverts_the_ratio_and_the_verdict(baseline, candidate, test):
     there, back = change_of(baseline, candidate, test=test), change_of(candidate, baseline, test=test)

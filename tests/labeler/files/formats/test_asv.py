@@ -46,6 +46,11 @@ def test_a_file_of_the_tool_is_read_unchanged(file):
         }  # fmt: skip
 
 
+def test_a_time_without_statistics_is_in_seconds_because_of_its_name():
+    found = read({"time_x": [[0.5], []], "T.TimeY": [[0.5], []], "track_time": [[0.5], []]})
+    assert [(one.unit, one.better) for one in found] == [("s", "lower"), ("s", "lower"), ("", "")]
+
+
 def test_a_benchmark_without_samples_is_left_out_if_others_have_some():
     assert [one.name for one in read({"time_x": row(samples=None), "time_y": row()})] == ["time_y"]
 

@@ -44,6 +44,10 @@ def test_branches_of_otava_are_contexts_and_times_are_versions_without_a_commit(
     text = "time,commit,branch,a\n2024-01-01,x,main,1\n2024-01-02,y,topic,2\n"
     (benchmark,) = read_bytes("h.csv", text.encode())
     assert benchmark.of("context") == ("branch=main", "branch=topic")
+    text = "time,commit,python,a\n2024-01-01,x,3.9,1\n2024-01-02,y,3.12,2\n"
+    assert [(one.name, one.of("context")) for one in read_bytes("h.csv", text.encode())] == [
+        ("a", ("python=3.9", "python=3.12"))
+    ]
     (dated,) = read_bytes("h.csv", b"time,a\n2024.01.02 3:00:00 +0100,1\n2024.01.01 3:00:00 +0100,2\n")
     assert in_time_order(dated) == ["2024.01.01 3:00:00 +0100", "2024.01.02 3:00:00 +0100"]
     assert (dated.name, [run.tolist() for run in dated.values]) == ("a", [[1.0], [2.0]])
