@@ -211,14 +211,13 @@ def paper_tables(report: Report, classifiers: Sequence[str] | None = None) -> tu
     )
     tables = []
     if pairs:
-        header = ("Pair", *(f"{pair.a}-{pair.b}" for pair in pairs))
+        names = ("Pair", *(f"{pair.a}-{pair.b}" for pair in pairs))
         shares = (
             "Agreement",
             *(d.DASH if pair.percent.value is None else percent(pair.percent.value) for pair in pairs),
         )
-        rows = [shares]
-        if len(pairs) > MAX_COLUMNS:  # too wide for a page
-            header, *rows = zip(header, shares, strict=True)
+        is_wide = len(pairs) > MAX_COLUMNS  # too wide for a page
+        header, *rows = zip(names, shares, strict=True) if is_wide else (names, shares)
         caption = "Agreement of each pair of reviewers, in percent of the items that both labelled."
         tables.append(d.table(caption, header, rows, range(1, len(header)), name="paper-pairs"))
     for name in report.classifiers if classifiers is None else classifiers:
