@@ -98,13 +98,15 @@ def fleiss_kappa(
         How much two ordinal categories agree: "linear", "quadratic", or a table of weights with 1 on the diagonal. By
         default, different categories disagree completely.
     level : float
-        Confidence level of the interval. With more than 20 items, it is linearised (t distribution, n_items - 1 degrees
-        of freedom). Up to 20 items, it is the profile likelihood interval over the shares of all possible rows [3]_;
-        `se` is still the linearised one.
+        Confidence level of the profile likelihood interval over the shares of all possible rows [3]_. It contains each
+        value whose log likelihood ratio is at most 1.15 t^2 / 2, with n_items - 1 degrees of freedom. For two
+        categories and exactly two ratings per item, the factor 1.15 is left out, and the interval also contains the
+        goodness-of-fit interval [4]_. The factor was measured at a level of 0.95 only. `se` is linearised [2]_.
     groups : sequence of hashable, one per item, optional
         Groups of similar items, such as applications. With at least 20 groups, the standard error is cluster-robust;
-        with 5 to 19 groups, it is a jackknife over groups; both have G - 1 degrees of freedom. With fewer groups, there
-        is no interval, and `reason` says so.
+        with 5 to 19 groups, it is a jackknife over groups. The limit of the likelihood ratio is multiplied by the
+        squared ratio of this standard error to the plain one, if it is above 1, and t has G - 1 degrees of freedom.
+        With fewer than 5 groups, there is no interval, and `reason` says so.
 
     Returns
     -------
@@ -125,6 +127,7 @@ def fleiss_kappa(
     .. [1] Fleiss (1971), Psychological Bulletin 76(5):378-382, doi:10.1037/h0031619
     .. [2] Gwet (2008), Br. J. Math. Stat. Psychol. 61:29-48, doi:10.1348/000711006X126600
     .. [3] Venzon, Moolgavkar (1988), Applied Statistics 37:87-94, doi:10.2307/2347496
+    .. [4] Donner, Eliasziw (1992), Statistics in Medicine 11:1511-1519, doi:10.1002/sim.4780111109
 
     Examples
     --------

@@ -5,7 +5,7 @@ weight of each item (`times`, shape (..., n_items)), and the category weights w.
 itself; the bootstrap passes one row of item weights per draw.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import combinations_with_replacement
@@ -24,40 +24,15 @@ from analysis.statistics.intervals import (
     LEAST_GROUPS,
     Estimate,
     Groups,
-    checked_level,
     group_numbers,
     linearised,
     one_sided,
     wilson,
 )
+from analysis.statistics.likelihood import likelihood_ends, likelihood_limit
 
-FEW_ITEMS = 20  # up to this number of items, the linearised interval of a coefficient covers too little
 MOST_CELLS = 300  # with more possible rows than this, only the observed rows and unanimous rows are considered
-_MAX_STEPS, _TOLERANCE = 200, 1e-7  # settings of the search for the limits
-
-Functional = Callable[[Floats], tuple[float, Floats]]  # probabilities of the cells -> value and its gradient
-
-
-def likelihood_ends(counts: Floats, functional: Functional, limit: float) -> tuple[float, float]:
-    """Return the smallest and largest value that the counts do not exclude, from all tables of probabilities.
-
-    A table p is not excluded if the mean of log(counts / n / p) over items is at most `limit`. These tables form a
-    convex set. Each step approximates the functional by a linear function, and moves towards the table with the
-    smallest value of this function (for the lower end) or the largest value (for the upper end).
-    """
-    observed, ends = counts / counts.sum(), []
-    for sign in (-1.0, 1.0):
-        p = observed
-        value, gradient = functional(p)
-        for _ in range(_MAX_STEPS):
-            way = _best_table(observed, sign * gradient, limit) - p
-            steps = ((p + 0.5**k * way, *functional(p + 0.5**k * way)) for k in range(12))
-            better = next((step for step in steps if sign * (step[1] - value) > _TOLERANCE), None)
-            if better is None:
-                break
-            p, value, gradient = better
-        ends.append(value)
-    return ends[0], ends[1]
+WIDENED = 1.15  # the likelihood ratio of several cells needs a larger limit than that of one parameter
 
 
 def possible_rows(r: Floats) -> tuple[Floats, Floats]:
@@ -74,34 +49,6 @@ def possible_rows(r: Floats) -> tuple[Floats, Floats]:
     for row, times in zip(distinct, n, strict=True):
         counts[(rows == row).all(axis=1)] = times
     return rows, counts
-
-
-def _best_table(p: Floats, gradient: Floats, limit: float) -> Floats:
-    """Return the table q with the largest sum of gradient * q, with the sum of p log(p / q) at most `limit`.
-
-    Where p > 0, q is proportional to p / (nu - gradient). If an empty cell has the largest gradient, it gets the
-    remaining probability.
-    """
-    used = p > 0
-    x, g = p[used], gradient[used]
-    most = float(gradient.max())
-
-    def room(log_distance: float) -> float:
-        weights = x / (most + np.exp(log_distance) - g)
-        return limit + float((x * np.log(weights / weights.sum() / x)).sum())
-
-    best, q = most > g.max() + 1e-9, np.zeros_like(p)
-    distance = -25.0
-    if not best and g.max() - g.min() < 1e-12:
-        return p
-    if room(distance) < 0:
-        distance = optimize.brentq(room, distance, 25.0, xtol=1e-9)
-    weights = x / (most + np.exp(distance) - g)
-    share = np.exp(-room(distance)) if best else 1.0
-    q[used] = share * weights / weights.sum()
-    empty = ~used & (gradient > most - 1e-9)
-    q[empty] += (1 - share) / max(empty.sum(), 1)
-    return q
 
 
 NO_PAIR = "no item has two labels"
@@ -307,19 +254,59 @@ def _with_interval(
         scale = _per_disagreement(chance, r, w)
         return one_sided(1.0, n_units, units, level, scale=scale, lowest=lowest)
     estimate = linearised(value, x_i, level, groups=groups, statistic=statistic, lowest=lowest)
-    if groups is not None or len(r) > FEW_ITEMS or len(r) < 2:
+    n, factor, df = len(r), 1.0, None
+    if n < 2 or (groups is not None and estimate.low is None):
         return estimate
+    if groups is not None:  # fewer independent items: the limit grows by the design effect
+        alone = linearised(value, x_i, level).se
+        factor, df = max(1.0, ((estimate.se or 0.0) / alone) ** 2) if alone else 1.0, n_units - 1
+    limit = factor * likelihood_limit(n, level, df)
+    is_pair = chance is fleiss_chance and r.shape[1] == 2 and bool((r.sum(axis=1) == 2).all())
     rows, counts = possible_rows(r)
-    n = len(r)
 
     def functional(p: Floats) -> tuple[float, Floats]:
         with np.errstate(divide="ignore", invalid="ignore"):
             at, terms = formula(rows, n * p, w)
         return float(at), np.where(np.isfinite(terms), terms, 0.0) - float(at)
 
-    limit = float(special.stdtrit(n - 1, (1 + checked_level(level)) / 2)) ** 2 / (2 * n)
-    low, high = likelihood_ends(counts, functional, limit)
+    low, high = likelihood_ends(counts, functional, limit if is_pair else WIDENED * limit)
+    if is_pair:
+        quantile = float(special.ndtri((1 + level) / 2)) ** 2 if groups is None else 2 * n * limit
+        others = [float(formula(rows, table, w)[0]) for table in _goodness_of_fit(r, quantile)]
+        low, high = min(low, *others), max(high, *others)
     return replace(estimate, low=max(low, lowest), high=min(high, 1.0))
+
+
+def _goodness_of_fit(r: Floats, limit: float) -> tuple[Floats, Floats]:
+    """Return two tables of expected numbers of items, for the rows (2, 0), (1, 1) and (0, 2) [1]_.
+
+    Both have the observed shares of the two categories, and the smallest and the largest kappa with a chi-squared of at
+    most `limit`.
+
+    References
+    ----------
+    .. [1] Donner, Eliasziw (1992), Statistics in Medicine 11:1511-1519, doi:10.1002/sim.4780111109
+    """
+    observed = np.array([(r[:, 0] == k).sum() for k in (2, 1, 0)], dtype=float)
+    n = observed.sum()
+    p = (2 * observed[0] + observed[1]) / (2 * n)
+    q = 1 - p
+
+    def expected(kappa: float) -> Floats:
+        table: Floats = n * np.array([p**2 + p * q * kappa, 2 * p * q * (1 - kappa), q**2 + p * q * kappa])
+        return table
+
+    def room(kappa: float) -> float:
+        e = expected(kappa)
+        used = e > 0
+        return limit - float(((observed - e)[used] ** 2 / e[used]).sum())
+
+    best = 1 - observed[1] / (2 * n * p * q)
+    ends = []
+    for furthest in (-min(p, q) / max(p, q), 1.0):
+        at = furthest + 1e-9 * (best - furthest)
+        ends.append(expected(optimize.brentq(room, best, at) if room(at) < 0 else at))
+    return ends[0], ends[1]
 
 
 def _per_disagreement(chance: Chance | None, r: Floats, w: Floats) -> float:

@@ -17,7 +17,6 @@ from analysis.raters.agreement._formulas import (
     Categories,
     chance_corrected,
     fleiss_chance,
-    likelihood_ends,
     possible_rows,
     rated,
     too_few_rare,
@@ -25,6 +24,7 @@ from analysis.raters.agreement._formulas import (
 from analysis.raters.agreement._pairs import cohen_kappa, tables_of, two_by_two
 from analysis.raters.tables import Counts, checked_labels, checked_verdicts, count_table, positive_category
 from analysis.statistics.intervals import Estimate, checked_level, linearised, one_sided, wilson
+from analysis.statistics.likelihood import likelihood_ends
 from analysis.statistics.results import Result
 
 NO_POSITIVE = "there is no positive category"

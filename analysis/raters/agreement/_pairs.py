@@ -17,7 +17,6 @@ from analysis.raters.agreement._formulas import (
     Categories,
     Weights,
     category_weights,
-    likelihood_ends,
     rated,
     too_few_rare,
 )
@@ -32,6 +31,7 @@ from analysis.raters.tables import (
     wide_labels,
 )
 from analysis.statistics.intervals import Estimate, Groups, checked_level, linearised, paired_difference, wilson
+from analysis.statistics.likelihood import likelihood_ends, likelihood_limit
 from analysis.statistics.results import Result
 
 NO_COMMON_ITEM = "no item was labelled by both raters"
@@ -116,8 +116,7 @@ def cohen_kappa(
     few = too_few_rare(n - np.diag(table))
     if few is not None:
         return Estimate(kappa, reason=few)
-    limit = float(special.stdtrit(n - 1, (1 + level) / 2)) ** 2 / (2 * n)
-    low, high = likelihood_ends(table, partial(_with_gradient, w=w), limit)
+    low, high = likelihood_ends(table, partial(_with_gradient, w=w), likelihood_limit(n, level))
     if se < 1e-7:  # full agreement or full disagreement; rounding can leave up to 1e-8
         return Estimate(kappa, low=low, high=high, reason="no variation between items: no standard error")
     return Estimate(kappa, se, low, high)

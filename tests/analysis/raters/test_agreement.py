@@ -87,9 +87,28 @@ def test_the_papers_overall_agreement_with_its_intervals(golden_agreement):
     counts, expected = counts_of(golden_agreement["paper_overall"]), golden_agreement["paper_overall"]["expected"]
     kappa, percent = fleiss_kappa(counts), percent_agreement(counts)
     assert kappa.value == pytest.approx(4177 / 42560)
-    assert [kappa.low, kappa.high] == pytest.approx(expected["fleiss_ci95_gwet_t"], abs=1e-6)
+    half = stats.t.ppf(0.975, 585) * kappa.se  # published: the linearised interval
+    assert [kappa.value - half, kappa.value + half] == pytest.approx(expected["fleiss_ci95_gwet_t"], abs=1e-6)
+    assert [kappa.low, kappa.high] == pytest.approx([0.0170, 0.1785], abs=1e-4)
     assert [percent.low, percent.high] == pytest.approx(expected["percent_agreement_wilson"], abs=1e-8)
     assert band(kappa.value) == expected["landis_koch"]
+
+
+def test_the_interval_of_a_rare_category_holds_chance_agreement():
+    # 118/5/2/0 of Feinstein and Cicchetti: kappa is -.029, and the labels do not exclude any kappa up to .42
+    kappa = fleiss_kappa([[2, 0]] * 118 + [[1, 1]] * 7)
+    assert (kappa.value, kappa.low, kappa.high) == pytest.approx((-0.0288, -0.056, 0.416), abs=5e-4)
+
+
+@pytest.mark.parametrize("coefficient", [fleiss_kappa, krippendorff_alpha])
+def test_the_upper_end_of_two_labels_per_item_is_that_of_the_goodness_of_fit(coefficient):
+    # 118, 7 and 0 of 125 items: at the end, the sum of (o - e)^2 / e reaches the quantile 3.841
+    high = coefficient([[2, 0]] * 118 + [[1, 1]] * 7).high
+    if coefficient is krippendorff_alpha:
+        high = 1 - (1 - high) * 250 / 249
+    p, q = 243 / 250, 7 / 250
+    expected = 125 * np.array([p**2 + p * q * high, 2 * p * q * (1 - high), q**2 + p * q * high])
+    assert ((np.array([118, 7, 0]) - expected) ** 2 / expected).sum() == pytest.approx(3.8415, abs=1e-3)
 
 
 def test_tables_with_more_categories(golden_agreement):

@@ -50,8 +50,12 @@ def test_cluster_robust_standard_error_by_hand():
     se = np.sqrt(20 / 19 * (sums**2).sum()) / 40
     estimate = brennan_prediger(counts, groups=groups)
     assert (estimate.value, estimate.se, estimate.reason) == (0.5, pytest.approx(se), None)
-    assert estimate.high == pytest.approx(0.5 + stats.t.ppf(0.975, 19) * se)
-    assert estimate.se == pytest.approx(brennan_prediger(counts).se * np.sqrt(2 * 39 / 40 * 20 / 19))
+    design = 2 * 39 / 40 * 20 / 19
+    assert estimate.se == pytest.approx(brennan_prediger(counts).se * np.sqrt(design))
+    # the ends are where twice the log likelihood ratio of 30 of 40 items reaches 1.15 t^2 times the design effect
+    shares = np.array([estimate.low, estimate.high]) / 2 + 0.5
+    ratio = 2 * (30 * np.log(0.75 / shares) + 10 * np.log(0.25 / (1 - shares)))
+    assert ratio == pytest.approx(1.15 * stats.t.ppf(0.975, 19) ** 2 * design, rel=1e-3)
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
@@ -71,7 +75,7 @@ def test_five_to_nineteen_groups_have_the_jackknife_over_groups(coefficient):
     estimate = coefficient(counts, groups=groups)
     without = np.array([coefficient(counts[groups != group]).value for group in range(8)])
     assert estimate.se == pytest.approx(np.sqrt(7 / 8 * ((without - without.mean()) ** 2).sum()))
-    assert estimate.high - estimate.value == pytest.approx(stats.t.ppf(0.975, 7) * estimate.se)
+    assert estimate.half_width == pytest.approx(np.sqrt(1.15) * stats.t.ppf(0.975, 7) * estimate.se, rel=0.05)
     assert estimate.reason is None
     few = coefficient(counts, groups=np.arange(120) % 4)
     assert (few.value, few.low, few.reason) == (estimate.value, None, "fewer than 5 groups (4): no interval")
