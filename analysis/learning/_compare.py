@@ -15,7 +15,7 @@ from analysis.categories import CATEGORIES
 from analysis.raters import evaluation
 from analysis.raters.evaluation import Confusion, auc, compare_auc
 from analysis.statistics.bootstrap import N_DRAWS, bootstrap
-from analysis.statistics.intervals import Estimate
+from analysis.statistics.intervals import LEAST_GROUPS, Estimate
 from analysis.statistics.multiple import holm
 from analysis.statistics.results import Result
 
@@ -44,7 +44,7 @@ class Standing(Result):
     # classifier has no scores.
     auc: Estimate
     auc_by_application: Estimate  # the same area with a percentile interval from resampled applications
-    accuracy: Estimate  # rates of the verdicts with Wilson intervals
+    accuracy: Estimate  # rates of the verdicts, with intervals by application if there are five or more
     sensitivity: Estimate
     specificity: Estimate
     confusion: Confusion
@@ -143,7 +143,7 @@ def compete(
         )
 
     standings = [
-        _standing(contestant, truth, categories, by_application(contestant.score), cost_ratio, level)
+        _standing(contestant, truth, categories, group, by_application(contestant.score), cost_ratio, level)
         for contestant in contestants
     ]
     standings.sort(key=lambda row: -1.0 if row.auc.value is None else -row.auc.value)
@@ -151,7 +151,7 @@ def compete(
     same: Floats = np.full(len(truth), float(commoner), dtype=np.float64)
     always = Contestant(MAJORITY_RULE.format(categories[commoner]), same, same, has_score=False)
     none = Estimate(None, reason="the classifier has no scores")
-    standings.append(_standing(always, truth, categories, none, cost_ratio, level))
+    standings.append(_standing(always, truth, categories, group, none, cost_ratio, level))
     scored = [contestant for contestant in contestants if contestant.has_score]
     pairs = [(a, b) for a, b in combinations(scored, 2) if against is None or against in (a.name, b.name)]
     if against is not None:
@@ -175,6 +175,7 @@ def _standing(
     contestant: Contestant,
     truth: list[str],
     categories: Sequence[str],
+    group: NDArray[np.intp],
     by_application: Estimate,
     cost_ratio: float,
     level: float,
@@ -182,7 +183,8 @@ def _standing(
     judged = np.isfinite(contestant.verdicts)
     called = [categories[int(value)] if is_judged else None for value, is_judged in
               zip(np.nan_to_num(contestant.verdicts), judged, strict=True)]  # fmt: skip
-    confusion = evaluation.confusion_matrix(truth, called, categories=categories)
+    groups = group if len(np.unique(group[judged])) >= LEAST_GROUPS else None
+    confusion = evaluation.confusion_matrix(truth, called, categories=categories, groups=groups)
     (_, n_false_alarms), (n_missed, _) = confusion.counts
     n, rest = confusion.n, categories[0]
     no_scores = Estimate(None, reason="the classifier has verdicts but no scores")

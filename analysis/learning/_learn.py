@@ -41,6 +41,7 @@ from analysis.statistics.results import Result
 LEARNED, BY_RANKS, MONOTONE = "learned", "learned, by ranks", "learned, monotone"
 LEAK = 0.98  # a single feature with at least this area under the ROC curve probably contains the answer
 NEARLY = 0.95  # labels that equal so many verdicts of a classifier were probably made with it
+NEARLY_OF_EACH = 0.9  # and at least this share of the labels of each category
 ALPHA = 0.05  # level of the test whether the learned classifier is better than chance
 LEVEL = 0.95  # of all intervals
 N_REFITS, N_PARTITIONS = 200, 5
@@ -290,7 +291,7 @@ def _positive(
         ),
         coefficients=_coefficients(examples, chosen, monotone=settings.monotone, rng=of_refits),
         partitions=_areas_of_other_folds(examples, settings, of_partitions),
-        nearly_verdicts=_nearly_verdicts(examples, others, arena),
+        nearly_verdicts=_nearly_verdicts(examples, others),
         ceiling=_ceiling(examples, retests),
     )
 
@@ -353,22 +354,19 @@ def _useless(evaluation: AgainstLabels, numbers: HeldOut, p: float, cost_ratio: 
     return None
 
 
-def _nearly_verdicts(examples: Examples, others: Sequence[Contestant], arena: Arena) -> tuple[tuple[str, float], ...]:
-    """Return the classifiers with which the labels may have been made.
+def _nearly_verdicts(examples: Examples, others: Sequence[Contestant]) -> tuple[tuple[str, float], ...]:
+    """Return the classifiers with which the labels may have been made, with the share of equal verdicts.
 
-    These are the classifiers whose verdicts equal at least 95 % of the labels, or whose scores have a larger area under
-    the ROC curve than the upper end of the learned one.
+    These are the classifiers whose verdicts equal at least 95 % of the labels, and 90 % of those of each category: with
+    a rare category, a classifier without any knowledge equals most labels.
     """
-    areas = {row.name: row.auc.value for row in arena.standings}
     found = []
     for contestant in others:
         judged = np.isfinite(contestant.verdicts)
-        if not judged.any():
-            continue
-        equal = float((contestant.verdicts[judged] == examples.is_second[judged]).mean())
-        area, limit = areas.get(contestant.name), _own(arena).auc_by_application.high
-        if equal >= NEARLY or (area is not None and limit is not None and area > limit):
-            found.append((contestant.name, equal))
+        equal, second = contestant.verdicts[judged] == examples.is_second[judged], examples.is_second[judged]
+        parts = [equal[second], equal[~second]]
+        if all(len(part) and part.mean() >= NEARLY_OF_EACH for part in parts) and equal.mean() >= NEARLY:
+            found.append((contestant.name, float(equal.mean())))
     return tuple(found)
 
 

@@ -123,6 +123,7 @@ MANY_FEATURES, SAME_SHARE, SAME_FEATURE, EQUAL = 30, 0.6, 0.05, 1e-9  # twins by
 SAME_LEVEL, SAME_STEPS = 0.005, 0.3  # largest difference of run medians, and least correlation of steps, of twins
 N_ERRORS = 5  # a correlation of few steps must also be so many standard errors above 0
 N_STEPS = 200  # iterations of each run that are compared
+N_LEFT_OUT = 30  # first iterations, at most half of a run: different benchmarks warm up in the same way
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Fingerprint:
     """What nearly equal measurements have in common: run medians, and the steps from one iteration to the next."""
 
     levels: Floats  # logs of the run medians in ascending order
-    steps: Floats  # differences of the logs of the first iterations of the runs, in the same order of runs
+    steps: Floats  # differences of the logs of the iterations after the first ones, in the same order of runs
 
     @classmethod
     def of(cls, runs: Sequence[Floats]) -> "Fingerprint | None":
@@ -140,7 +141,7 @@ class Fingerprint:
         ordered = sorted((np.log(run) for run in runs), key=np.median)
         return cls(
             np.array([np.median(run) for run in ordered]),
-            np.concatenate([np.diff(run[: N_STEPS + 1]) for run in ordered]),
+            np.concatenate([np.diff(run[min(N_LEFT_OUT, len(run) // 2) :][: N_STEPS + 1]) for run in ordered]),
         )
 
     def is_twin(self, other: "Fingerprint") -> bool:

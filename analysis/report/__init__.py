@@ -3,6 +3,7 @@
 from analysis.report._agreement import PICTURES as PICTURES
 from analysis.report._classifiers import main_rates as main_rates
 from analysis.report._consensus import UNDECIDED as UNDECIDED
+from analysis.report._course import how_chosen as how_chosen
 from analysis.report._differences import ReportDifference as ReportDifference, differences as differences
 from analysis.report._document import (
     document as document,
@@ -14,6 +15,7 @@ from analysis.report._document import (
     undecided as undecided,
     wide as wide,
 )
+from analysis.report._in_short import ShortSentence as ShortSentence, in_short as in_short
 from analysis.report._replacing import EXPERT as EXPERT
 from analysis.report._report import (
     PAPER as PAPER,

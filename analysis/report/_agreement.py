@@ -14,7 +14,7 @@ from analysis.raters.agreement import (
     ChanceTest,
     Coefficient,
     Contrast,
-    Drift,
+    CourseTest,
     GroupAgreement,
     Leniency,
     Needs,
@@ -39,7 +39,8 @@ from analysis.report._reviewers import (
 )
 from analysis.report._settings import CategorySet, ReportStyle, Resampling, capitalised, entries
 from analysis.report._tables import Labels, has_values
-from analysis.statistics.intervals import Estimate
+from analysis.report._units import BY_APPLICATION, BY_BOTH, Units, groups_of_items, units_of
+from analysis.statistics.intervals import LEAST_GROUPS, Estimate, Groups
 
 N_PARTS, N_TIME_PARTS = 3, 4  # number of parts of each reviewer's labels: in order, and by time on task
 CONFIDENCES = (1, 2, 3)
@@ -47,8 +48,11 @@ MOST_DISPUTED = 10
 LEAST_FOR_KAPPA = 10  # items; kappa of a smaller group says nothing
 MORE_THAN_TWO = 3
 MANY = 40  # maximum number of rows in a table of groups; the JSON has all rows
-MORE, NOT_MORE, UNCLEAR, UNDEFINED = "more", "not more", "unclear", "undefined"
-SLIGHT = 0.2  # an interval of kappa that includes 0 and ends below this excludes all but slight agreement
+# What the labels show about agreement and chance; the first three are shown by an interval or a test.
+MORE, CLOSE, LESS, CANNOT_TELL, UNDEFINED = "more", "close to chance", "less", "cannot tell", "undefined"
+LITTLE = 0.1  # an interval of kappa that ends below this excludes all but little agreement
+MUCH_EXPECTED = 0.8  # agreement by chance, from which kappa says little
+ALPHA_LESS = 0.05  # of the test that reviewers agree less often than chance would
 ONLY_FOR_TWO = "defined for two categories only"
 PICTURES = "disputed-items"  # the name of a figure that needs measurements
 
@@ -71,8 +75,8 @@ class PairNumbers(PairAgreement):
 
 
 @dataclass(frozen=True)
-class Clustered:
-    """Agreement with standard errors clustered by application."""
+class AgreementBy:
+    """Agreement with intervals that count items, or that count applications."""
 
     fleiss_kappa: Estimate
     percent: Estimate
@@ -154,13 +158,15 @@ class Agreement:
     least_pair: LeastPair | None  # None if the test of equal pairs does not single out a pair that agrees less
     coefficients: Mapping[str, Kappa]  # by the names of `COEFFICIENTS`
     specific: Mapping[str, Estimate]  # category -> agreement on this category
+    shares: Mapping[str, float]  # category -> its share of the labels, averaged over items
     chance_test: ChanceTest
-    by_applications: Clustered
+    units: Units  # what intervals and tests count
+    by_items: AgreementBy
+    by_applications: AgreementBy
     bootstrap: Mapping[str, Estimate]  # name of a coefficient -> its bootstrap interval; empty without resampling
-    warning: str | None
     leniency: Leniency | None  # None without a positive category
     against_the_rest: tuple[AgainstRest, ...]
-    drift: tuple[Drift, ...]  # empty if the order of labels is unknown
+    drift: CourseTest | None  # None if the order of labels is unknown
     retest: tuple[Retest, ...]
     by_labels_used: tuple[LabelsUsed, ...]
     by_application: tuple[GroupAgreement, ...]
@@ -185,6 +191,11 @@ class Agreement:
         """Fleiss' kappa."""
         return self.coefficients["fleiss_kappa"]
 
+    @property
+    def expected(self) -> float | None:
+        """The agreement that Fleiss' kappa expects by chance."""
+        return sum(share**2 for share in self.shares.values()) if self.shares else None
+
 
 def overall(n_raters: int = MORE_THAN_TWO) -> dict[str, Coefficient]:
     """Return the coefficients of the table of overall agreement.
@@ -196,15 +207,22 @@ def overall(n_raters: int = MORE_THAN_TWO) -> dict[str, Coefficient]:
     return {name: row for name, row in agreement.COEFFICIENTS.items() if not row.ordered and row.needs not in without}
 
 
-def agreement_numbers(labels: Labels, of: CategorySet, level: float, resampling: Resampling) -> Agreement:
-    """Compute all numbers on agreement."""
+def agreement_numbers(
+    labels: Labels, of: CategorySet, level: float, resampling: Resampling, applications: Mapping[object, object]
+) -> Agreement:
+    """Compute all numbers on agreement; `applications`: item -> application."""
     first, names = labels.first, of.names
     counts = count_table(first, names).sort_index()  # sorted, so that draws do not depend on the order of rows
     n_labels = counts.sum(axis=1)
+    units = units_of(counts.index[n_labels >= 2], applications)
+    by_application = groups_of_items(counts.index, applications, units)
+    headline = by_application if units.by == BY_APPLICATION else None
+    of_rows = None if headline is None else headline.reindex(first["item"]).to_numpy()
     rows = overall(first["rater"].nunique())
-    coefficients = {name: _coefficient(row, first, counts, names, level) for name, row in rows.items()}
+    coefficients = {name: _coefficient(row, first, counts, names, level, headline) for name, row in rows.items()}
+    specific = agreement.specific_agreement(counts, names, level=level, groups=headline)
     groups: dict[str, Any] = _by_groups(first, of, level)
-    equality = agreement.pair_equality(first, names, level=level) if len(first) else None
+    equality = agreement.pair_equality(first, names, groups=of_rows, level=level) if len(first) else None
     return Agreement(
         n_labels=len(first),
         n_items=len(counts),
@@ -213,14 +231,16 @@ def agreement_numbers(labels: Labels, of: CategorySet, level: float, resampling:
         pair_equality=equality,
         least_pair=_least_pair(first, equality),
         coefficients=coefficients,
-        specific={str(k): value for k, value in agreement.specific_agreement(counts, names, level=level).items()},
-        chance_test=agreement.fleiss_kappa_test(counts, names),
-        by_applications=_clustered(first, counts, names, level),
+        specific={str(k): value for k, value in specific.items()},
+        shares=_shares_of_labels(counts),
+        chance_test=agreement.fleiss_kappa_test(counts, names, groups=headline),
+        units=units,
+        by_items=_agreement_by(counts, names, level, None),
+        by_applications=_by_applications(counts, names, level, by_application, units),
         bootstrap=_bootstrap(counts, names, level, resampling),
-        warning=agreement.minority_warning(counts, names),
         leniency=agreement.leniency(first, names, positive=of.positive, level=level) if of.positive else None,
         against_the_rest=tuple(agreement.against_rest(first, names, level=level)) if (n_labels >= 2).any() else (),
-        drift=_drift(first, names, level),
+        drift=_drift(first, names, level, of_rows),
         retest=tuple(retest_numbers(labels.retest, of, level)),
         by_labels_used=tuple(_by_labels_used(labels, names, level)),
         **groups,
@@ -233,17 +253,45 @@ def agreement_numbers(labels: Labels, of: CategorySet, level: float, resampling:
     )
 
 
+def _shares_of_labels(counts: pd.DataFrame) -> dict[str, float]:
+    shares = counts.div(counts.sum(axis=1), axis=0).mean() if len(counts) else pd.Series(dtype=float)
+    return {str(name): float(share) for name, share in shares.items()}
+
+
 def chance_state(numbers: Agreement) -> str:
-    """Return whether the labels show that reviewers agree more than chance would."""
+    """Return whether the labels show that reviewers agree more, hardly more, or less often than chance would.
+
+    A value that is not above 0 shows nothing alone. With five to nine applications, both intervals must show it.
+    """
     kappa = numbers.fleiss_kappa
     if kappa.value is None:
         return UNDEFINED
+    found = [kappa, *([numbers.by_applications.fleiss_kappa] if numbers.units.by == BY_BOTH else [])]
+    lows, highs = (
+        [end for end in ends if end is not None] for ends in zip(*((e.low, e.high) for e in found), strict=True)
+    )
     if kappa.low is None or kappa.high is None:
-        is_never = kappa.value <= 0 and numbers.n_items_with_two_labels >= LEAST_FOR_KAPPA
-        return NOT_MORE if is_never else UNCLEAR
-    if kappa.low > 0:
+        return CANNOT_TELL
+    if min(lows) > 0:
         return MORE
-    return NOT_MORE if kappa.high < SLIGHT or kappa.value <= 0 else UNCLEAR
+    test = numbers.chance_test
+    if max(highs) < 0 and test.p is not None and test.p <= ALPHA_LESS:
+        return LESS
+    return CLOSE if max(highs) < LITTLE else CANNOT_TELL
+
+
+def has_signal(numbers: Agreement) -> bool:
+    """Return whether kappa is shown to be above 0.1, so that a latent class model can show how accurate people are."""
+    lows = [numbers.fleiss_kappa.low]
+    if numbers.units.by == BY_BOTH:
+        lows.append(numbers.by_applications.fleiss_kappa.low)
+    return all(low is not None and low > LITTLE for low in lows)
+
+
+def is_paradox(numbers: Agreement) -> bool:
+    """Return whether one category is so frequent that kappa says little, and kappa does not show agreement."""
+    expected = numbers.expected
+    return expected is not None and expected >= MUCH_EXPECTED and chance_state(numbers) in (CLOSE, CANNOT_TELL)
 
 
 def _pair_numbers(first: pd.DataFrame, of: CategorySet, level: float) -> Iterator[PairNumbers]:
@@ -263,6 +311,13 @@ def _pair_numbers(first: pd.DataFrame, of: CategorySet, level: float) -> Iterato
         )
 
 
+def are_two_groups(found: Contrast) -> bool:
+    """Return whether both groups of a division agree more often inside than across; else it is none of two opinions."""
+    each = (found.within_first, found.within_second)
+    across = found.across.value or 0.0
+    return found.kind == "groups" and all(share and share.low is not None and share.low > across for share in each)
+
+
 def _least_pair(first: pd.DataFrame, test: PairEquality | None) -> LeastPair | None:
     found = test.contrast if test else None
     if not found or found.kind != "pair" or (found.within.value or 0) >= (found.across.value or 0):
@@ -274,23 +329,37 @@ def _least_pair(first: pd.DataFrame, test: PairEquality | None) -> LeastPair | N
 
 
 def _coefficient(
-    row: Coefficient, first: pd.DataFrame, counts: pd.DataFrame, names: Sequence[str], level: float
+    row: Coefficient,
+    first: pd.DataFrame,
+    counts: pd.DataFrame,
+    names: Sequence[str],
+    level: float,
+    groups: "pd.Series | None",
 ) -> Kappa:
-    estimate = row(first if row.of_counts is None else counts, names, level=level)
+    estimate = (
+        row(first, names, level=level) if row.of_counts is None else row(counts, names, level=level, groups=groups)
+    )
     if not row.is_corrected:
         return Kappa(**entries(estimate))
     return Kappa(**entries(estimate), band_low=agreement.band(estimate.low), band_high=agreement.band(estimate.high))
 
 
-def _clustered(first: pd.DataFrame, counts: pd.DataFrame, names: Sequence[str], level: float) -> Clustered:
-    if "application" not in first:
-        unknown = Estimate(None, reason="the applications of the items are unknown")
-        return Clustered(unknown, unknown)
-    groups = first.drop_duplicates("item").set_index("item")["application"].reindex(counts.index)
-    return Clustered(
+def _agreement_by(counts: pd.DataFrame, names: Sequence[str], level: float, groups: "pd.Series | None") -> AgreementBy:
+    return AgreementBy(
         agreement.fleiss_kappa(counts, names, level=level, groups=groups),
         agreement.percent_agreement(counts, names, level=level, groups=groups),
     )
+
+
+def _by_applications(
+    counts: pd.DataFrame, names: Sequence[str], level: float, groups: "pd.Series | None", units: Units
+) -> AgreementBy:
+    if groups is not None:
+        return _agreement_by(counts, names, level, groups)
+    n = units.n_applications
+    reason = f"fewer than {LEAST_GROUPS} applications ({n})" if n else "the applications of the items are unknown"
+    unknown = Estimate(None, reason=reason)
+    return AgreementBy(unknown, unknown)
 
 
 def _bootstrap(counts: pd.DataFrame, names: Sequence[str], level: float, resampling: Resampling) -> dict[str, Estimate]:
@@ -409,10 +478,12 @@ def _order(first: pd.DataFrame, of: CategorySet) -> OrderTest | None:
     )
 
 
-def _drift(first: pd.DataFrame, names: Sequence[str], level: float) -> tuple[Drift, ...]:
-    """Test the agreement of each reviewer for drift, by position or by time; empty if neither is known."""
+def _drift(first: pd.DataFrame, names: Sequence[str], level: float, groups: Groups | None) -> CourseTest | None:
+    """Test agreement for a change in the course of the study, by position or by time; None if neither is known."""
     column = next((column for column in ("position", "created_utc") if has_values(first, column)), None)
-    return () if column is None else tuple(agreement.reviewer_drift(first, names, column=column, level=level))
+    if column is None:
+        return None
+    return agreement.course_test(first, names, column=column, groups=groups, level=level)
 
 
 def agreement_sections(
@@ -517,24 +588,21 @@ def _overall(numbers: Agreement, style: ReportStyle, by_category: ByCategory | N
         kappa_ = f"Fleiss' kappa if the {row.n} missing labels were {row.category}"
         percent_ = f"Percent agreement if the {row.n} missing labels were {row.category}"
         rows += [(percent_, d.share(row.percent), "", ""), (kappa_, d.plain_number(row.fleiss_kappa), "", "")]
-    clustered = numbers.by_applications
-    for title, cell in (
-        ("Fleiss' kappa", d.plain_number(clustered.fleiss_kappa)),
-        ("Percent agreement", d.share(clustered.percent)),
-    ):
-        rows.append((f"{title} if items of one application are alike", cell, "", ""))
+    by_application = numbers.units.by == BY_APPLICATION
+    other = numbers.by_items if by_application else numbers.by_applications
+    how = "counting items one by one" if by_application else "counting applications"
+    rows.append((f"Fleiss' kappa, {how}", d.plain_number(other.fleiss_kappa), "", ""))
+    rows.append((f"Percent agreement, {how}", d.share(other.percent), "", ""))
     missing = " A label is missing if it was planned but not given, withdrawn, or not sure." if numbers.if_given else ""
     yield d.table(
         f"{d.counted(numbers.n_labels, 'first label')} on {d.counted(numbers.n_items, 'item')}. Items with two or more "
-        f"labels: {numbers.n_items_with_two_labels}.{missing}",
+        f"labels: {numbers.n_items_with_two_labels}. {numbers.units.words}{missing}",
         ("Statistic", f"Value ({level})", "Landis-Koch bands of the limits", f"Bootstrap over items ({level})"),
         rows,
         name="overall-agreement",
     )
     yield d.Paragraph(" ".join(f"{capitalised(row.title)} {row.sentence}." for row in shown.values()), "note")
     yield d.Paragraph(f"Is agreement better than chance? Test of kappa = 0: {_describe_chance(numbers.chance_test)}.")
-    if numbers.warning:
-        yield d.Paragraph(f"{numbers.warning.capitalize()}.", "warning")
 
 
 def _resampled(numbers: Agreement, row: Coefficient) -> str:

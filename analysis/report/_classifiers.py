@@ -28,12 +28,13 @@ from analysis.raters.evaluation import (
 from analysis.report._consensus import Consensus, StatedRates, mark_of, model_cell
 from analysis.report._settings import CategorySet, ReportStyle, Resampling, capitalised, row_title, title_of
 from analysis.report._tables import CountedConsensus
+from analysis.report._units import Units, groups_of_items
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.multiple import holm
 
 BY_CONSTRUCTION = "fixed by construction"
 BY_APPLICATION = (
-    "If applications are known, the test flips the signs of whole applications; intervals of differences assume "
+    "With five applications or more, the test flips the signs of whole applications; intervals of differences assume "
     "independent items and are not corrected."
 )
 NEAR = 0.1  # a nearly best threshold costs at most this share more than the best threshold
@@ -116,6 +117,7 @@ def classifier_numbers(
     first: pd.DataFrame,
     latent: StatedRates | None,
     applications: Mapping[object, object],
+    units: Units,
     of: CategorySet,
     level: float,
     resampling: Resampling,
@@ -124,13 +126,15 @@ def classifier_numbers(
     """Compute all numbers on one classifier, whose verdicts are `rows`.
 
     `first` has the first labels that count, and `latent` the rates of the classifier against the latent class.
-    `applications` defines the folds; an item without an application is a separate group. For each share of positive
-    items in `prevalences`, there are precision and negative predictive value.
+    `applications` defines the folds; an item without an application is a separate group. `units`: what intervals and
+    tests count. For each share of positive items in `prevalences`, there are precision and negative predictive value.
     """
     verdict = rows.set_index("item")["verdict"].astype(object)
     verdict = verdict.where(verdict.notna(), None)
     agreed, majority = (
-        evaluation.confusion_matrix(known, verdict, groups=_groups(known, applications), categories=of.names)
+        evaluation.confusion_matrix(
+            known, verdict, groups=groups_of_items(known.index, applications, units), categories=of.names
+        )
         for known in (_decided(truth.agreed), _decided(truth.majority))
     )
     rule = evaluation.against_majority(agreed, level=level)
@@ -218,17 +222,11 @@ def with_holm(classifiers: Mapping[str, ClassifierNumbers], level: float) -> dic
     }
 
 
-def _groups(decided: pd.Series, applications: Mapping[object, object]) -> pd.Series | None:
-    """Return the application of each item, or the item itself if it has none; None if no application is known."""
-    if not applications:
-        return None
-    return pd.Series([applications.get(item, item) for item in decided.index], index=decided.index, dtype=object)
-
-
 def comparisons(
     verdicts: pd.DataFrame,
     truth: CountedConsensus,
     applications: Mapping[object, object],
+    units: Units,
     of: CategorySet,
     level: float,
 ) -> tuple[Compared, ...]:
@@ -238,7 +236,7 @@ def comparisons(
     """
     by_name = {str(name): rows.set_index("item") for name, rows in verdicts.groupby("classifier", sort=True)}
     agreed = _decided(truth.agreed)
-    pairs, groups = list(combinations(by_name, 2)), _groups(agreed, applications)
+    pairs, groups = list(combinations(by_name, 2)), groups_of_items(agreed.index, applications, units)
     compared = evaluation.correct_comparisons([
         evaluation.compare_classifiers(
             agreed, *(by_name[name]["verdict"].reindex(agreed.index) for name in pair), categories=of.names,

@@ -19,6 +19,7 @@ UNSEEN = (
     "No test can see errors that all raters share. If m % of the items mislead everybody, every rate is too high by "
     "about m times (sensitivity − 0.1) percentage points: 10 % mean about 8 points."
 )
+NO_SIGNAL = "the labels agree too little to show how accurate each reviewer is"
 Done = Callable[[Any], Any]  # a function that receives the result of each finished part, and returns it
 
 
@@ -153,14 +154,17 @@ def latent_numbers(
     of: CategorySet,
     level: float,
     resampling: Resampling,
-    show_rejected: bool,
     done: Done,
+    *,
+    has_signal: bool,
+    show_rejected: bool,
 ) -> tuple[Latent | None, dict[str, StatedRates]]:
     """Fit the latent class model to the reviewers' labels, and compute the rates of each classifier against it.
 
     Every row states the status of its model. The numbers of a rejected model are withheld unless `show_rejected` is
-    true. If the resampling has no Gibbs sweeps, the result only says whether the model is identifiable. The model has
-    two categories, so all categories that are not positive are one; without a positive category, there is no model.
+    true, and all numbers unless `has_signal`: without agreement, any accuracy of the reviewers fits the labels. If the
+    resampling has no Gibbs sweeps, the result only says whether the model is identifiable. The model has two
+    categories, so all categories that are not positive are one; without a positive category, there is no model.
     """
     if of.positive is None:
         return None, {}
@@ -180,19 +184,21 @@ def latent_numbers(
         )
     )
     state, items = found.state, found.items
-    is_withheld = state.state == consensus.REJECTED and not show_rejected
+    why = None if has_signal else NO_SIGNAL
+    if why is None and state.state == consensus.REJECTED and not show_rejected:
+        why = f"withheld: {state.words}"
     numbers = Fitted(
         state=state,
         level=found.level,
-        prevalence=_stated(found.prevalence, state, show_rejected=show_rejected),
-        reviewers=tuple(_stated_rates(rates, state, show_rejected=show_rejected) for rates in found.reviewers),
+        prevalence=_stated(found.prevalence, state, why),
+        reviewers=tuple(_stated_rates(rates, state, why) for rates in found.reviewers),
         n_decided=None
-        if is_withheld
+        if why
         else dict(zip((of.negative, of.positive), _by_category(items, (SIMILAR, DISSIMILAR)).values(), strict=True)),
-        undecided=None if is_withheld else tuple(_undecided_items(items, state.state)),
+        undecided=None if why else tuple(_undecided_items(items, state.state)),
     )
     return Latent(found.identifiability, numbers), {
-        str(rates.rater): _stated_rates(rates, state, show_rejected=show_rejected) for rates in found.classifiers
+        str(rates.rater): _stated_rates(rates, state, why) for rates in found.classifiers
     }
 
 
@@ -205,22 +211,17 @@ def _two_categories(table: pd.DataFrame, column: str, of: CategorySet) -> pd.Dat
     )
 
 
-def _stated(value: Estimate, state: ModelState, *, show_rejected: bool) -> StatedEstimate:
-    """Add the state of the model to an estimate; withhold the estimate of a rejected model unless requested."""
-    shown = _withheld(state) if state.state == consensus.REJECTED and not show_rejected else value
+def _stated(value: Estimate, state: ModelState, why: str | None) -> StatedEstimate:
+    """Add the state of the model to an estimate; `why` withholds the estimate."""
+    shown = Estimate(None, reason=why) if why else value
     return StatedEstimate(**entries(shown), state=state.state, state_words=state.words)
 
 
-def _stated_rates(rates: RaterRates, state: ModelState, *, show_rejected: bool) -> StatedRates:
-    """Add the state of the model to rates; withhold the rates of a rejected model unless requested."""
-    shown = rates
-    if state.state == consensus.REJECTED and not show_rejected:
-        shown = replace(rates, sensitivity=_withheld(state), specificity=_withheld(state))
+def _stated_rates(rates: RaterRates, state: ModelState, why: str | None) -> StatedRates:
+    """Add the state of the model to rates; `why` withholds the rates."""
+    none = Estimate(None, reason=why)
+    shown = replace(rates, sensitivity=none, specificity=none) if why else rates
     return StatedRates(**entries(shown), state=state.state, state_words=state.words)
-
-
-def _withheld(state: ModelState) -> Estimate:
-    return Estimate(None, reason=f"withheld: {state.words}")
 
 
 def _undecided_items(items: pd.DataFrame, state: str) -> Iterator[Undecided]:
@@ -332,6 +333,9 @@ def _latent(latent: Latent, of: CategorySet, *, show_rejected: bool, interim: bo
         return
     if not fitted:
         yield d.Paragraph("The model was not fitted because resampling was turned off for this report.", "note")
+        return
+    if fitted.prevalence.reason == NO_SIGNAL:
+        yield d.Paragraph(f"{d.sentence(NO_SIGNAL)}")
         return
     yield from _state(fitted.state, show_rejected=show_rejected)
     if identifiability.identified:

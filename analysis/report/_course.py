@@ -98,7 +98,13 @@ class ChosenItems:
     n_random_labels: int
     n_chosen: int
     n_labels: int
+    by_model: bool  # whether a model of the labels chose items, beside the classifiers
     weighted: WeightedEstimates
+
+
+def how_chosen(by_model: bool) -> str:
+    """Return why items were chosen, as a clause."""
+    return f"classifiers disagreed on them{' and a model was uncertain' if by_model else ''}"
 
 
 @dataclass(frozen=True)
@@ -262,9 +268,8 @@ def _groups(groups: Sequence[AnswerGroup], level: str) -> Iterator[Block]:
 def _selection(selection: ChosenItems, positive: str | None, level: str) -> Iterator[Block]:
     weighted = selection.weighted
     yield Paragraph(
-        f"{selection.n_chosen} items were not drawn at random, but chosen because classifiers disagreed on them and "
-        "a model was uncertain. The labels of chosen items would bias agreement and shares. This table lists which "
-        "labels each result uses."
+        f"{selection.n_chosen} items were not drawn at random, but chosen because {how_chosen(selection.by_model)}. "
+        "The labels of chosen items would bias agreement and shares. This table lists which labels each result uses."
     )
     random = f"{selection.n_random} random items", selection.n_random_labels
     both = f"{selection.n_random + selection.n_chosen} random and chosen items", selection.n_labels

@@ -18,9 +18,10 @@ from analysis.report._course import course_sections
 from analysis.report._figures import draw_charts
 from analysis.report._first_figures import first_figures
 from analysis.report._first_screen import facts, first_sections, number_sections
+from analysis.report._in_short import in_short
 from analysis.report._replacing import replacement_sections
 from analysis.report._report import PAPER, Report, judges_classifiers
-from analysis.report._sentences import checklist_sections, in_short, methods
+from analysis.report._sentences import checklist_sections, methods
 from analysis.report._settings import row_title, title_of
 from analysis.text import percent
 
@@ -63,7 +64,7 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
     notes = tuple(d.Paragraph(note, "note") for note in report.notes)
     sections = (
         *first_sections(report),
-        d.Section("In short", (d.Bullets(in_short(report)), *notes)),
+        d.Section("In short", (d.Bullets(tuple(one.text for one in in_short(report))), *notes)),
         *([d.Section("Question", tuple(question_blocks(report.categories, style)))] if report.categories else []),
         d.Section("Classifiers against the majority rule", tuple(main_classifiers)),
         d.Section("Agreement of the reviewers", tuple(_agreement(report))),

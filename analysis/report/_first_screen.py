@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from analysis import document as d
 from analysis.raters.evaluation import BETTER, CANNOT_TELL, WORSE
-from analysis.report._agreement import MORE, NOT_MORE, UNDEFINED, chance_state
+from analysis.report._agreement import CLOSE, LESS, MORE, UNDEFINED, are_two_groups, chance_state
 from analysis.report._classifiers import ClassifierNumbers
 from analysis.report._first_figures import CLEAR, METHODS, PAIRS, groups_of_items
 from analysis.report._report import Report, judges_classifiers
 from analysis.report._settings import row_title, title_of
+from analysis.report._units import BY_BOTH
 from analysis.statistics.intervals import wilson
 
 NUMBERS, WORDS = "Numbers of the first figures", "What the words mean"
@@ -122,8 +123,10 @@ def _more_than_guessing(report: Report) -> str:
     match chance_state(report.agreement):
         case state if state == MORE:
             return "That is more often than if they guessed."
-        case state if state == NOT_MORE:
+        case state if state == CLOSE:
             return "That is hardly more often than if they guessed, if at all."
+        case state if state == LESS:
+            return "That is less often than if they guessed."
         case state if state == UNDEFINED:
             return "Whether that is more often than if they guessed cannot be said, because they used one answer only."
     return "These labels cannot tell whether that is more often than if they guessed."
@@ -133,7 +136,7 @@ def _unequal_pairs(report: Report) -> str:
     """Say which pairs agree less or more often than others, if the test of equal pairs shows it."""
     tested = report.agreement.pair_equality
     found = tested.contrast if tested else None
-    if found is None:
+    if found is None or (found.kind == "groups" and not are_two_groups(found)):
         return ""
     within, across = found.within.value or 0.0, found.across.value or 0.0
     less = "less" if (within < across) is (found.kind == "pair") else "more"
@@ -156,7 +159,8 @@ def _technical(report: Report) -> Iterator[str]:
         guessing = f"; by chance {d.percent(by_chance)}"
     yield f"{_with_level(d.estimate(agreed), level)}{guessing}."
     clustered = numbers.by_applications.fleiss_kappa
-    related = f", by application {d.interval(clustered, as_percent=False)}" if clustered.ends else ""
+    is_other = numbers.units.by == BY_BOTH and clustered.ends  # with more applications, the first interval counts them
+    related = f", by application {d.interval(clustered, as_percent=False)}" if is_other else ""
     yield f"Fleiss' kappa: {_with_level(d.estimate(kappa, as_percent=False), level)}{related}."
 
 

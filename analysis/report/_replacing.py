@@ -11,11 +11,13 @@ import pandas as pd
 from analysis import document as d
 from analysis.raters.evaluation import EXPERT as EXPERT, AlternativeTest, alternative_annotator, share_equal
 from analysis.report._settings import row_title, title_of
-from analysis.statistics.intervals import LEAST_GROUPS
+from analysis.report._units import BY_APPLICATION, BY_ITEM, Units, groups_of_items
 
 TITLE = "May a classifier replace a reviewer?"
 LEAST_ITEMS = 10  # a reviewer with fewer items is not compared with a classifier
 ENOUGH_ITEMS = 30  # of a reviewer; with fewer, a test by ranks is used
+LEAST_REPLACED = 0.5  # share of the reviewers whom a classifier must replace
+PASSES, WORSE, CANNOT_TELL, NO_ANSWER = "passes", "worse", "cannot tell", "no answer"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +32,14 @@ class Replacement:
     n_items: int
     compared_with_one: bool
     test: AlternativeTest
+    answer: str  # PASSES, WORSE, CANNOT_TELL or NO_ANSWER
 
 
 def replacements(
     labels: pd.DataFrame,
     verdicts: pd.DataFrame,
     applications: Mapping[object, object],
+    units: Units,
     *,
     epsilon: float = EXPERT,
     level: float = 0.95,
@@ -45,7 +49,7 @@ def replacements(
     """Test each classifier.
 
     `labels`: first labels that count: columns item, rater, category; `verdicts`: columns item, classifier, verdict;
-    `applications`: item -> application; the other items are groups of their own.
+    `applications`: item -> application; the other items are groups of their own; `units`: what the tests count.
     """
     once = labels.drop_duplicates(["item", "rater"])
     answers: dict[object, dict[str, str]] = {}
@@ -53,35 +57,60 @@ def replacements(
         answers.setdefault(item, {})[str(rater)] = str(category)
     several = {item: given for item, given in answers.items() if len(given) > 2}
     used = several or {item: given for item, given in answers.items() if len(given) == 2}
-    groups = {item: applications.get(item, ("item", item)) for item in used}
-    has_groups = any(item in applications for item in used) and len(set(groups.values())) >= LEAST_GROUPS
+    items = pd.Index(list(used), dtype=object)
+    of_items = groups_of_items(items, applications, units)
     found = []
     for name, rows in verdicts.groupby("classifier", sort=True):
         given = rows[rows["verdict"].notna() & rows["item"].isin(list(used))]
         test = alternative_annotator(
             used, dict(zip(given["item"], given["verdict"], strict=True)), share_equal, epsilon=epsilon,
-            groups=groups if has_groups else None, least_items=LEAST_ITEMS, level=level, n_draws=n_draws, seed=seed,
+            groups=None if of_items is None else of_items.to_dict(), least_items=LEAST_ITEMS, level=level,
+            n_draws=n_draws, seed=seed,
         )  # fmt: skip
-        found.append(Replacement(classifier=str(name), n_items=len(given), compared_with_one=not several, test=test))
+        found.append(Replacement(classifier=str(name), n_items=len(given), compared_with_one=not several, test=test,
+                                 answer=_answer_of(test, units)))  # fmt: skip
     return tuple(found)
 
 
-def may_replace(found: Sequence[Replacement]) -> str:
-    """Return the answer in one sentence; "" if the study was not designed for this question."""
+def _answer_of(test: AlternativeTest, units: Units) -> str:
+    """Return the answer; with applications, the test that counts applications must agree."""
+    if not test.people or _random_passes(test):
+        return NO_ANSWER
+    passing = [] if units.by == BY_APPLICATION else [bool(test.passes)]
+    if units.by != BY_ITEM and test.omega_clustered is not None:
+        passing.append(test.omega_clustered >= LEAST_REPLACED)
+    if passing and all(passing):
+        return PASSES
+    return WORSE if test.worse and not any(passing) else CANNOT_TELL
+
+
+def may_replace(found: Sequence[Replacement]) -> tuple[str, bool]:
+    """Return the answer in one sentence, and whether the labels show it; "" if no study was designed for this question.
+
+    A classifier that does not pass need not be worse: then the labels cannot tell.
+    """
     told = [row for row in found if _is_designed(row)]
     if not told:
-        return ""
+        return "", False
+    epsilon = told[0].test.epsilon
     if _random_passes(told[0].test):
         return (
             "Whether a classifier may replace a reviewer cannot be said: random labels come nearly as close to the "
-            f"reviewers as they are to each other (epsilon {told[0].test.epsilon:g})."
-        )
-    yes, no = ([row for row in told if row.test.passes is passes] for passes in (True, False))
-    epsilon = f"epsilon {told[0].test.epsilon:g}, {d.counted(told[0].n_items, 'item')} with three or more labels"
-    if not yes:
-        return f"No classifier may replace a reviewer by the alternative annotator test ({epsilon})."
-    others = f"; {d.joined(_titles(no))} may not" if no else ""
-    return f"By the alternative annotator test ({epsilon}), {d.joined(_titles(yes))} may replace a reviewer{others}."
+            f"reviewers as they are to each other (epsilon {epsilon:g})."
+        ), False
+    groups = [_titles([row for row in told if row.answer == answer]) for answer in (PASSES, WORSE, CANNOT_TELL)]
+    passing, worse, open_ones = groups
+    clauses = []
+    if passing:
+        clauses.append(f"{d.joined(passing)} may replace a reviewer")
+    if worse:
+        verb = "is" if len(worse) == 1 else "are"
+        clauses.append(f"{d.joined(worse)} {verb} worse than a reviewer by more than {epsilon:g}")
+    if open_ones:
+        clauses.append(f"these labels cannot tell whether {d.joined(open_ones, 'or')} may replace a reviewer")
+    items = d.counted(told[0].n_items, "item")
+    how = f"By the alternative annotator test (epsilon {epsilon:g}, {items} with three or more labels)"
+    return f"{how}, {'; '.join(clauses)}.", bool(passing or worse)
 
 
 def _random_passes(test: AlternativeTest) -> bool:
@@ -112,9 +141,10 @@ def _blocks(found: Sequence[Replacement], level: str) -> Iterator[d.Block]:
         "reviewers; the first share alone is rho. A classifier passes if it replaces at least half of the reviewers: "
         f"if for each of these, an advantage of the reviewer of {epsilon:g} (epsilon) or more is rejected (t test, or "
         f"Wilcoxon's test with fewer than {ENOUGH_ITEMS} items; corrected by Benjamini and Yekutieli's method over the "
-        "reviewers). An equal closeness counts for both, so compare rho with that of random labels.",
+        "reviewers). It is worse if the whole interval of the advantage is below minus epsilon, and too many reviewers "
+        "are closer by epsilon or more. An equal closeness counts for both, so compare rho with that of random labels.",
         ("Classifier", "Items", f"Advantage ({level})", "rho", "rho, random labels", "Reviewers replaced",
-         "Replaced, by application", "Passes", "Would pass from epsilon"),
+         "Replaced, by application", "Answer", "Would pass from epsilon"),
         [_row(row) for row in tested], numeric=(1, 3, 4), name="replacing",
     )  # fmt: skip
     yield d.table(
@@ -137,7 +167,6 @@ def _blocks(found: Sequence[Replacement], level: str) -> Iterator[d.Block]:
 
 
 def _answer(tested: Sequence[Replacement], epsilon: float) -> str:
-    yes, no = ([row for row in tested if row.test.passes is passes] for passes in (True, False))
     n = max(row.n_items for row in tested)
     if _random_passes(tested[0].test):
         return (
@@ -146,24 +175,38 @@ def _answer(tested: Sequence[Replacement], epsilon: float) -> str:
             f"{d.number(tested[0].test.advantage_random)}). The numbers below say only how close each classifier is."
         )
     kind = "two labels" if tested[0].compared_with_one else "three or more labels"
-    items = f"{d.counted(n, 'item')} with {kind}"
-    how = f"the alternative annotator test (Calderon, Reichart and Dror 2025) on {items}, with epsilon {epsilon:g}"
-    if not yes:
-        return f"No classifier passes {how}."
-    verb = "passes" if len(yes) == 1 else "pass"
-    others = f" {d.joined(_titles(no, start=True))} {'does' if len(no) == 1 else 'do'} not." if no else ""
-    return f"{d.joined(_titles(yes, start=True))} {verb} {how}.{others}"
+    how = (
+        f"The alternative annotator test (Calderon, Reichart and Dror 2025) on {d.counted(n, 'item')} with {kind} "
+        f"answers, with epsilon {epsilon:g}:"
+    )
+    parts = []
+    for answer, one, several in (
+        (PASSES, "passes", "pass"),
+        (
+            WORSE,
+            f"is worse than a reviewer by more than {epsilon:g}",
+            f"are worse than a reviewer by more than {epsilon:g}",
+        ),
+    ):
+        rows = [row for row in tested if row.answer == answer]
+        if rows:
+            parts.append(f"{d.joined(_titles(rows, start=True))} {one if len(rows) == 1 else several}.")
+    open_ones = [row for row in tested if row.answer == CANNOT_TELL]
+    if open_ones:
+        parts.append(f"These labels cannot tell it of {d.joined(_titles(open_ones))}.")
+    return " ".join((how, *parts))
 
 
 def _row(row: Replacement) -> tuple[object, ...]:
     test, n = row.test, len(row.test.people)
+    shown = (row_title(row.classifier), row.n_items, d.plain_number(test.advantage), d.number(test.rho),
+             d.number(test.rho_random))  # fmt: skip
+    if row.answer == NO_ANSWER:
+        return *shown, None, None, row.answer, None
     by_application = None if test.omega_clustered is None else f"{round(test.omega_clustered * n)} of {n}"
     never = d.Marked("never", "not with any epsilon below 1")
-    return (
-        row_title(row.classifier), row.n_items, d.plain_number(test.advantage), d.number(test.rho),
-        d.number(test.rho_random), f"{round((test.omega or 0) * n)} of {n}", by_application,
-        "yes" if test.passes else "no", never if test.passes_from is None else f"{test.passes_from:.2f}",
-    )  # fmt: skip
+    from_epsilon = never if test.passes_from is None else f"{test.passes_from:.2f}"
+    return *shown, f"{round((test.omega or 0) * n)} of {n}", by_application, row.answer, from_epsilon
 
 
 def _limits(tested: Sequence[Replacement]) -> Iterator[str]:
@@ -189,27 +232,16 @@ def _changes(tested: Sequence[Replacement], epsilon: float) -> Iterator[str]:
     """Say what would change the answers."""
     yield f"What would change the answers: epsilon is how much worse than a reviewer a classifier may be ({epsilon:g})."
     for passes, words in ((True, "no longer passes with an epsilon below"), (False, "would pass with an epsilon of")):
-        rows = [row for row in tested if row.test.passes is passes and row.test.passes_from]
+        rows = [row for row in tested if (row.answer == PASSES) is passes and row.test.passes_from]
         parts = [
             f"{title} {words} {row.test.passes_from:.2f}"
             for title, row in zip(_titles(rows, start=True), rows, strict=True)
         ]
         if parts:
             yield f"{d.joined(parts)}."
-    other = [
-        title_of(row.classifier)
-        for row in tested
-        if row.test.omega_clustered is not None and (row.test.omega_clustered >= 0.5) is not row.test.passes
-    ]
-    if other:
-        yield f"If items of one application count together, the answer is the opposite for {d.joined(other)}."
-    open_ones = [
-        title_of(row.classifier)
-        for row in tested
-        if not row.test.passes and row.test.advantage.high is not None and row.test.advantage.high > -epsilon
-    ]
+    open_ones = [title_of(row.classifier) for row in tested if row.answer == CANNOT_TELL]
     if open_ones:
-        yield f"More items with three labels could change the answer for {d.joined(open_ones)}."
+        yield f"More items with three labels could give an answer for {d.joined(open_ones)}."
 
 
 def _titles(rows: Sequence[Replacement], *, start: bool = False) -> list[str]:

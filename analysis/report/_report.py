@@ -13,7 +13,7 @@ from analysis.categories import NOT_SURE, WITHDRAWN
 from analysis.document import inline, json_values, read_back
 from analysis.raters.agreement import SideBias, side_bias
 from analysis.raters.tables import COUNTED_KINDS, first_of, third_labels, with_defaults
-from analysis.report._agreement import MORE, Agreement, agreement_numbers, chance_state
+from analysis.report._agreement import MORE, Agreement, agreement_numbers, chance_state, has_signal
 from analysis.report._categories import ByCategory, CategoryRow, category_numbers, category_rows
 from analysis.report._classifiers import (
     ClassifierNumbers,
@@ -182,10 +182,11 @@ def summarise(
     n_all = table.loc[table["kind"] != CALIBRATION, "item"].nunique() if n_items is None else n_items
     applications = _applications(table, verdicts)
     done = _counted(progress, 1 + len(classifiers) + (1 if resampling.n_sweeps else 0))
+    agreement = done(agreement_numbers(labels, categories, level, resampling, applications))
     latent, latent_rates = latent_numbers(
-        truth, labels.first, verdicts, categories, level, resampling, show_rejected, done
-    )
-    agreement = done(agreement_numbers(labels, categories, level, resampling))
+        truth, labels.first, verdicts, categories, level, resampling, done, has_signal=has_signal(agreement),
+        show_rejected=show_rejected,
+    )  # fmt: skip
     settings: dict[str, Any] = {
         "level": level, "show_rejected": show_rejected, "resampling": json_values(resampling),
         "prevalences": list(prevalences), "epsilon": epsilon,
@@ -200,16 +201,17 @@ def summarise(
         classifiers=with_holm({
             name: done(
                 classifier_numbers(
-                    name, rows, truth, labels.first, latent_rates.get(name), applications, categories, level,
+                    name, rows, truth, labels.first, latent_rates.get(name), applications, agreement.units, categories,
+                    level,
                     resampling, prevalences,
                 )
             )
             for name, rows in classifiers.items()
         }, level),
-        comparisons=comparisons(verdicts, truth, applications, categories, level),
+        comparisons=comparisons(verdicts, truth, applications, agreement.units, categories, level),
         replacing=replacements(
-            labels.first, verdicts, applications, epsilon=epsilon, level=level, n_draws=resampling.n_bootstrap,
-            seed=resampling.seed,
+            labels.first, verdicts, applications, agreement.units, epsilon=epsilon, level=level,
+            n_draws=resampling.n_bootstrap, seed=resampling.seed,
         ),
         measures={
             name: tuple(MeansOfApplication(**row) for row in measure_numbers(rows))

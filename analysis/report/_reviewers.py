@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis import document as d
 from analysis.raters import agreement
-from analysis.raters.agreement import AgainstRest, Drift, Leniency, LeniencyTest, RetestAgreement, SideBias
+from analysis.raters.agreement import AgainstRest, CourseTest, Leniency, LeniencyTest, RetestAgreement, SideBias
 from analysis.report._settings import CategorySet, ReportStyle, capitalised, entries
 from analysis.report._tables import has_values
 from analysis.statistics.intervals import Estimate
@@ -125,21 +125,36 @@ def against_the_rest_blocks(rows: Sequence[AgainstRest], kappa: Estimate, style:
         numeric=(1, 5), name="against-the-rest")  # fmt: skip
 
 
-def drift_blocks(rows: Sequence[Drift], style: ReportStyle) -> Iterator[d.Block]:
-    """Show how the agreement of each reviewer changes in the course of the work, and which change could be seen."""
-    if not rows:
+def drift_blocks(test: CourseTest | None, style: ReportStyle) -> Iterator[d.Block]:
+    """Show whether agreement changes in the course of the study, and which change of a reviewer could be seen."""
+    if test is None:
+        return
+    yield d.Paragraph(f"Does agreement change in the course of the study? {_describe_course(test)}")
+    if test.common_order or test.changes is None:
         return
     yield d.table(
-        "Change of each reviewer's agreement with the others, from the first to the last own label, by linear "
-        "regression. The p values are corrected by Holm's method, and intervals are not corrected. The last column is "
-        "the smallest change that this test would have found in 80 % of studies.",
+        "Change of each reviewer's agreement with the others, from the first to the last own label. The regression of "
+        "each pair has the places of both reviewers, so that nobody is blamed for the change of another. The p values "
+        "are corrected by Holm's method, and intervals are not corrected. The last column is the smallest change that "
+        "this test would have found in 80 % of studies.",
         ("Reviewer", "Labels", f"Change ({style.level_text})", "p (Holm)", "Smallest visible change"),
         [
             (row.rater, row.n, d.share(row.slope), d.p_value(row.p_holm),
              "more than 100 %" if (row.detectable or 0) > 1 else d.percent(row.detectable))
-            for row in rows
+            for row in test.raters
         ],
         numeric=(1, 3, 4), name="drift")  # fmt: skip
+
+
+def _describe_course(test: CourseTest) -> str:
+    if test.changes is None:
+        return f"Not tested: {test.reason}."
+    order = "All reviewers labelled the items in one order. " if test.common_order else ""
+    if test.named:
+        return f"{order}Yes, that of {d.joined(test.named)} with the others (p = {d.p_value(test.p)})."
+    if test.changes:
+        return f"{order}Yes (p = {d.p_value(test.p)}), but these labels do not show who changes."
+    return f"{order}These labels do not show it (p = {d.p_value(test.p)})."
 
 
 def time_blocks(rows: Sequence[TimeOnTask]) -> Iterator[d.Block]:

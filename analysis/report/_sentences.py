@@ -1,293 +1,19 @@
-"""The sentences of a report: what it says in short, the paragraph on methods, and the GRRAS and STARD 2015 checklists.
+"""The paragraph on methods, and the GRRAS and STARD 2015 checklists."""
 
-"In short" has at most seven sentences, so that a reader of only the first three is not misled. The order is fixed: how
-far people agree; whether that is more than chance; whether pairs or groups differ; what classifiers agree with; whether
-one may replace a reviewer; what is uncertain and why; what to do next. If labels agree no more than chance, that comes
-first, and nothing is said about classifiers.
-"""
-
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from analysis.document import (
     Block,
     Section,
     counted,
     describe_value,
-    interval,
     joined,
-    number,
-    percent,
-    sentence,
     table,
 )
-from analysis.raters.consensus import REJECTED, UNTESTABLE, ModelState
-from analysis.raters.evaluation import BETTER, WORSE
-from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, Agreement, chance_state, overall
-from analysis.report._classifiers import ClassifierNumbers, p_clause
-from analysis.report._replacing import may_replace
+from analysis.report._agreement import Agreement, overall
+from analysis.report._consensus import NO_SIGNAL
 from analysis.report._report import PlanFacts, Report
-from analysis.report._settings import title_of
-from analysis.statistics.intervals import ONE_SIDED, Estimate
-
-FEW_ITEMS, ENOUGH_ITEMS = 40, 80
-MOST_NAMED = 4  # classifiers that a sentence names
-
-
-def in_short(report: Report) -> tuple[str, ...]:
-    """Return the sentences; sentences without content are left out."""
-    numbers = report.agreement
-    if numbers.percent.value is None:
-        sentences = [f"It is not possible to compute agreement yet: {numbers.percent.reason}.", "", "", "", ""]
-    else:
-        sentences = [
-            _agreement(report), _chance(report), _categories(report), _pairs(report), _compare_with_rule(report),
-            _replacing(report),
-            _uncertain(report),
-        ]  # fmt: skip
-    if chance_state(numbers) == NOT_MORE:
-        sentences[:2] = sentences[1], sentences[0]
-    return tuple(text for text in (*sentences, _next_step(report)) if text)
-
-
-def _limits(value: Estimate, level: str, *, as_percent: bool = True) -> str:
-    """Return the interval in brackets; a one-sided limit says so, and without an interval the reason stands there."""
-    if value.low is None:
-        return f" ({value.reason})" if value.reason else ""
-    if value.reason and value.reason.startswith(ONE_SIDED):
-        low = percent(value.low) if as_percent else number(value.low)
-        return f" (at least {low}, one-sided {level})"
-    return f" ({level} {interval(value, as_percent=as_percent)})"
-
-
-def _agreement(report: Report) -> str:
-    numbers, n_agreed = report.agreement, report.consensus.agreed
-    n, value = numbers.n_items_with_two_labels, numbers.percent
-    every = "the only item" if n == 1 else f"all {counted(n, 'item')}"
-    some = f"{n_agreed or 'none'} of {'the ' if not n_agreed else ''}{counted(n, 'item')}"
-    of_items = every if n == n_agreed else some
-    pairs = f"{percent(value.value)}{_limits(value, report.style.level_text)}"
-    only = _only_category(report)
-    but = f", but every label is {only}" if only else ""
-    if all(row.n_labels == 2 for row in report.consensus.by_n_labels):
-        if n == 1 and not n_agreed:
-            return f"Both reviewers disagree on the only item that two reviewers labelled, {pairs}."
-        return f"Both reviewers of an item agree on {of_items} that two reviewers labelled, {pairs}{but}."
-    whole = "" if n == n_agreed else f" ({percent(n_agreed / n)})"
-    return f"All reviewers of an item agree on {of_items}{whole}, and two reviewers of one item agree in {pairs}{but}."
-
-
-def _only_category(report: Report) -> str:
-    """Return the only category that was used, or "" if several were used."""
-    specific = report.agreement.specific
-    used = [category for category in report.style.category_set.names if specific[category].value is not None]
-    return used[0] if len(used) == 1 else ""
-
-
-def _chance(report: Report) -> str:
-    kappa, state = report.agreement.fleiss_kappa, chance_state(report.agreement)
-    if state == UNDEFINED:
-        return f"Whether this is more than chance cannot be said: Fleiss' kappa is undefined, because {kappa.reason}."
-    text = f"Fleiss' kappa is {number(kappa.value)}{_limits(kappa, report.style.level_text, as_percent=False)}"
-    if state == MORE:
-        low, high = kappa.band_low, kappa.band_high
-        bands = f"“{low}”" if low == high else f"“{low}” to “{high}”"
-        return f"This is more than chance would give: {text}, {bands} on the scale of Landis and Koch."
-    if state == NOT_MORE:
-        less = kappa.high is not None and kappa.high < 0
-        verb = "agree less often than" if less else "do not agree more than"
-        return f"Reviewers {verb} chance would: {text}."
-    return f"These labels do not show whether reviewers agree more than chance would: {text}."
-
-
-def _categories(report: Report) -> str:
-    """Name the categories that nobody used, and those on which reviewers agree most and least."""
-    if not report.by_category:
-        return ""
-    rows = report.categories or ()
-    unused = [row.category for row in rows if not row.n_labels]
-    never = (
-        f"No reviewer used {joined(unused, 'or')}, so nothing can be said about "
-        f"{'this category' if len(unused) == 1 else 'these categories'}."
-        if unused and len(unused) < len(rows)
-        else ""
-    )
-    known = [(row.agreement.value, row.category) for row in rows if row.n_labels and row.agreement.value is not None]
-    shares = [value for value, _ in known]
-    if len(known) < 2 or max(shares) == min(shares):
-        return never
-    (low, high) = min(shares), max(shares)
-    least, most = ([name for value, name in known if value == end] for end in (low, high))
-    return (
-        f"Reviewers agree most on {joined(most)} (specific agreement {percent(high)}) and least on {joined(least)} "
-        f"({percent(low)}). {never}"
-    ).strip()
-
-
-def _pairs(report: Report) -> str:
-    tested = report.agreement.pair_equality
-    if tested is None or len(tested.pairs) < 2:
-        return ""
-    if tested.p is None:
-        return f"Whether pairs of reviewers differ was not tested: {tested.reason}."
-    ranked = sorted(tested.pairs, key=lambda pair: pair.agree.value or 0)
-    lowest, highest = (f"{percent(pair.agree.value)} ({pair.a} and {pair.b})" for pair in (ranked[0], ranked[-1]))
-    if tested.p > report.style.alpha:
-        return f"No pair of reviewers differs significantly from the others; pairs agree in {lowest} to {highest}."
-    found = tested.contrast
-    if found is None:
-        return f"Pairs of reviewers differ, from {lowest} to {highest}, and one overall number hides this."
-    within, across = percent(found.within.value), percent(found.across.value)
-    first, second = joined(found.first), joined(found.second)
-    p = f"({p_clause(found.p)} after correction for all divisions)"
-    if found.kind == "pair":
-        return f"{first} agree in {within}, the other pairs in {across} {p}."
-    if found.kind == "reviewer":
-        return f"{first} agrees with the others in {across}, and the others with each other in {within} {p}."
-    sides = [
-        f"{names} ({percent(share.value)})" if share is not None else names
-        for names, share in ((first, found.within_first), (second, found.within_second))
-    ]
-    is_chance = found.across.low is not None and found.across.low <= found.chance_across
-    than = "no more than chance" if is_chance else "less often"
-    return (
-        f"Two groups agree among themselves, {sides[0]} and {sides[1]}, and across, {than} ({across}), so they may "
-        "answer different questions."
-    )
-
-
-def _compare_with_rule(report: Report) -> str:
-    """Compare all classifiers with the majority rule, if the labels can judge them."""
-    scored = {name: row for name, row in report.classifiers.items() if row.against.n}
-    if not scored or chance_state(report.agreement) != MORE:
-        return ""
-    groups: dict[str, list[str]] = {BETTER: [], "cannot tell": [], WORSE: []}
-    for name, row in scored.items():
-        groups[row.majority_rule.verdict].append(f"{title_of(name)} ({percent(row.against.accuracy.value)})")
-    clauses = [
-        clause
-        for clause in (
-            _verb(groups[BETTER], "agrees more often", "agree more often"),
-            _verb(groups[WORSE], "agrees less often", "agree less often"),
-            _verb(groups["cannot tell"], "is not shown to differ from it", "are not shown to differ from it"),
-        )
-        if clause
-    ]
-    return f"{_of_majority_rule(list(scored.values()))}: {'; '.join(clauses)}."
-
-
-def _of_majority_rule(rows: Sequence[ClassifierNumbers]) -> str:
-    """Say how often the majority rule agrees with the labels; it is a range if classifiers lack different verdicts."""
-    numbers = [row.against.n for row in rows]
-    categories = {row.majority_rule.category for row in rows}
-    rule = f"the majority rule (always {categories.pop()})" if len(categories) == 1 else "the majority rule"
-    shares = sorted(row.majority_rule.accuracy.value or 0.0 for row in rows)
-    low, high = percent(shares[0]), percent(shares[-1])
-    where = f"On {counted(max(numbers), 'agreed item')}"
-    if min(numbers) < max(numbers):
-        where = f"On the agreed items that each classifier has judged ({min(numbers)} to {max(numbers)})"
-    return f"{where}, {rule} agrees with the labels on {low if low == high else f'{low} to {high}'}"
-
-
-def _replacing(report: Report) -> str:
-    return may_replace(report.replacing) if chance_state(report.agreement) == MORE else ""
-
-
-def _verb(names: list[str], one: str, several: str) -> str:
-    if not names:
-        return ""
-    rest = len(names) - MOST_NAMED
-    shown = [*names[:MOST_NAMED], f"{rest} more"] if rest > 0 else names
-    return f"{joined(shown)} {one if len(names) == 1 else several}"
-
-
-def _uncertain(report: Report) -> str:
-    reasons = list(_reasons(report))[:3]
-    if not reasons:
-        return "The intervals describe further items for the same reviewers; other reviewers may differ."
-    listed = reasons[0] if len(reasons) == 1 else f"{', '.join(reasons[:-1])}, and {reasons[-1]}"
-    return f"These results are uncertain, because {listed}."
-
-
-def _reasons(report: Report) -> Iterator[str]:
-    """Yield why the results are uncertain, as clauses, the most important first."""
-    numbers, decided = report.agreement, report.consensus
-    latent, by_category = decided.latent, report.by_category
-    fitted = latent.fitted if latent else None
-    state = fitted.state.state if fitted else by_category.truth.state if by_category else None
-    n = numbers.n_items_with_two_labels
-    if fitted and state == REJECTED:
-        yield _dependent(fitted.state, set(report.classifiers))
-    elif state == REJECTED:
-        yield "the labels contradict the model of reviewers' errors"
-    if n < FEW_ITEMS:
-        yield f"only {counted(n, 'item')} {'has' if n == 1 else 'have'} two labels"
-    if len(numbers.by_application) == 1 and n > 1:
-        yield "all items come from one application"
-    if decided.split:
-        are = "is" if decided.split == 1 else "are"
-        some = f"{decided.split} of {counted(n, 'item')} ({percent(decided.split / n)})"
-        every = "the only item" if n == 1 else f"all {n} items"
-        yield f"{every if decided.split == n else some} {are} split and not scored"
-    if numbers.if_given:
-        n_missing = numbers.if_given[0].n
-        yield f"{counted(n_missing, 'planned label')} {'is' if n_missing == 1 else 'are'} missing"
-    if state == UNTESTABLE:
-        yield "these labels cannot test whether reviewers err independently"
-    elif not (by_category.truth.identified if by_category else latent and latent.identifiability.identified):
-        yield "these labels cannot show how accurate each reviewer is"
-
-
-def _dependent(state: ModelState, classifiers: set[str]) -> str:
-    """Say whose errors are not independent, and what follows; a model that fits better need not be the cause."""
-    raters = [str(state.pair_fit.a), str(state.pair_fit.b)] if state.pair_fit else []
-    favoured = [title_of(rater) for rater in raters if rater in classifiers]
-    names = [title_of(rater) if rater in classifiers else rater for rater in raters] or ["several reviewers"]
-    overstated = "agreement and the agreed items may overstate reliability"
-    follows = f"the agreed items favour {favoured[0]}" if favoured else overstated
-    return f"{joined(names)} err on the same items, so {follows}"
-
-
-def _next_step(report: Report) -> str:
-    """Return the step that would help most."""
-    numbers, tested, state = report.agreement, report.agreement.pair_equality, chance_state(report.agreement)
-    n = numbers.n_items_with_two_labels
-    other = "the other category" if len(report.style.category_set.names) == 2 else "other categories"
-    if numbers.percent.value is None:
-        return "Let at least two reviewers label the same items."
-    if report.study.interim:
-        return "Next: finish labelling, and do not stop because of these numbers."
-    if state == UNDEFINED and n < FEW_ITEMS:
-        return f"Next: label more items, among them some that are likely to be in {other}."
-    if state == UNDEFINED:
-        return f"Next: add items that are likely to be in {other}."
-    if state == NOT_MORE:
-        return (
-            "Next: discuss the question with the reviewers and repeat the calibration round; until they agree, these "
-            "labels cannot judge classifiers."
-        )
-    if state == UNCLEAR:
-        return f"Next: let two or more reviewers label more items, about {max(ENOUGH_ITEMS, 2 * n)} in all."
-    found = tested.contrast if tested else None
-    if found and found.kind == "groups":
-        return "Next: ask both groups what they look at on items that divide them, before you use the labels."
-    if found and found.kind == "pair" and (found.within.value or 0) < (found.across.value or 0):
-        return f"Next: discuss with {joined(found.first)} the items on which they disagree."
-    if found and found.kind == "pair":
-        return f"Next: find out whether {joined(found.first)} labelled independently."
-    if found and found.kind == "reviewer" and (found.across.value or 0) > (found.within.value or 0):
-        return f"Next: find out whether the other reviewers saw the labels of {found.first[0]}."
-    if found and found.kind == "reviewer":
-        return f"Next: discuss with {found.first[0]} the items on which the others disagree with {found.first[0]}."
-    if n < FEW_ITEMS:
-        return f"Next: label more items; rates of reviewers and classifiers need about {ENOUGH_ITEMS}."
-    latent = report.consensus.latent
-    remedies = latent.fitted.state.remedies if latent and latent.fitted else ()
-    if report.consensus.split:
-        return f"Next: decide the {counted(report.consensus.split, 'split item')}, by third labels or in a discussion."
-    if remedies:
-        return f"Next: {sentence(remedies[0])[:1].lower()}{sentence(remedies[0])[1:]}"
-    return "No further step is needed to report agreement with its interval."
-
+from analysis.report._units import BY_ITEM
 
 Answer = Callable[[Report], str]
 
@@ -330,9 +56,9 @@ def _sentences(report: Report) -> Iterator[str]:
     first = ("percent_agreement", "fleiss_kappa")
     others = [row.title for name, row in overall().items() if name in agreement.coefficients.keys() - {*first}]
     yield (
-        "We report percent agreement and Fleiss' kappa with Gwet's linearised standard errors (t distribution over "
-        f"items). We also report the coefficients {joined(others)}. For pairs of reviewers, we report percent "
-        "agreement and Cohen's kappa."
+        "We report percent agreement and Fleiss' kappa with profile likelihood intervals over the rows of labels. We "
+        f"also report the coefficients {joined(others)}. For pairs of reviewers, we report percent agreement and "
+        f"Cohen's kappa. {agreement.units.words}"
     )
     yield (
         f"All intervals have a level of {level}. Intervals of simple shares are Wilson intervals. Reviewers are "
@@ -386,6 +112,8 @@ def _tests(agreement: Agreement) -> Iterator[str]:
         made.append("a Wald test of equal agreement of all pairs (linearised item terms, F distribution)")
     if agreement.chance_test.p is not None:
         made.append("a test of kappa = 0 with the null standard error of Fleiss, Nee and Landis")
+    if agreement.drift and agreement.drift.changes is not None:
+        made.append("regressions of the agreement of each pair on the places of the labels, with Holm's correction")
     leniency = agreement.leniency
     if leniency and leniency.overall.p is not None:
         made.append(f"a {leniency.overall.test} test of equal leniency (conditional logit on items)")
@@ -408,21 +136,23 @@ def _classifiers(report: Report) -> Iterator[str]:
     if not comparisons:
         return
     holm = " with Holm's correction" if len(comparisons) > 1 else ""
-    resampled = report.parameters.resampling.n_bootstrap
-    whose = "Matthews'" if len(report.style.category_set.names) == 2 else "Gorodkin's"
-    mcc = f"{whose} correlation has a bootstrap interval over items. " if resampled else ""
+    mcc = "Matthews' correlation has a profile likelihood interval. "
+    if len(report.style.category_set.names) > 2:
+        resampled = report.parameters.resampling.n_bootstrap
+        mcc = "Gorodkin's correlation has a bootstrap interval over items. " if resampled else ""
     scored = any(row.scores for row in report.classifiers.values())
     auc = "Areas under the ROC curve have DeLong's standard error. " if scored else ""
     between = "; the same test compares the classifiers with each other" if len(comparisons) > 1 else ""
     positive = report.style.category_set.positive
     of_positive = f" (positive category: {positive})" if positive else ""
-    rates = "Their rates have intervals clustered by application, or Wilson intervals if no application is known. "
+    by_application = report.agreement.units.by != BY_ITEM
+    rates = f"Their rates have {'intervals clustered by application' if by_application else 'Wilson intervals'}. "
+    flips = " The test flips the signs of whole applications." if by_application else ""
     yield (
         f"Classifiers were compared with the consensus{of_positive}: {', '.join(comparisons)}. "
         f"{rates}{mcc}{auc}The reference is the majority rule, which gives every item the most "
         "frequent "
-        f"category of the agreed items, compared by McNemar's mid-p test{holm}{between}. Where applications are known, "
-        "the test flips the signs of whole applications."
+        f"category of the agreed items, compared by McNemar's mid-p test{holm}{between}.{flips}"
     )
 
 
@@ -453,12 +183,14 @@ def _resampling(report: Report) -> Iterator[str]:
             "and with a prevalence for each combination of verdicts: by likelihood ratio tests against models of "
             "dependent errors, corrected for all models."
         )
+    if latent.fitted.prevalence.reason == NO_SIGNAL:
+        yield f"Its numbers are not shown, because {NO_SIGNAL}."
     if latent.fitted.prevalence.value is not None:
         yield (
             f"Its {100 * latent.fitted.level:g} % credible intervals come from a Gibbs sampler ({resampling.n_sweeps} "
             f"sweeps in each of four chains, seed {resampling.seed})."
         )
-    elif latent.fitted.state.state == "rejected":
+    elif latent.fitted.state.state == "rejected" and latent.fitted.prevalence.reason != NO_SIGNAL:
         yield "The model was rejected, so its numbers are withheld."
 
 

@@ -14,6 +14,7 @@ from analysis.raters.agreement._coefficients import (
     krippendorff_alpha as krippendorff_alpha,
     percent_agreement as percent_agreement,
 )
+from analysis.raters.agreement._drift import CourseTest as CourseTest, Drift as Drift, course_test as course_test
 from analysis.raters.agreement._formulas import (
     Coefficient as Coefficient,
     Needs as Needs,
@@ -61,7 +62,6 @@ from analysis.raters.agreement._pairs import (
 )
 from analysis.raters.agreement._reviewers import (
     AgainstRest as AgainstRest,
-    Drift as Drift,
     IfGiven as IfGiven,
     OrderEffect as OrderEffect,
     OrderTest as OrderTest,
@@ -72,7 +72,6 @@ from analysis.raters.agreement._reviewers import (
     jackknife_over_raters as jackknife_over_raters,
     order_test as order_test,
     retest_agreement as retest_agreement,
-    reviewer_drift as reviewer_drift,
     side_bias as side_bias,
 )
 from analysis.raters.agreement._tests import (
@@ -84,6 +83,5 @@ from analysis.raters.agreement._tests import (
     bootstrap_coefficient as bootstrap_coefficient,
     compare_agreement as compare_agreement,
     fleiss_kappa_test as fleiss_kappa_test,
-    minority_warning as minority_warning,
 )
 from analysis.statistics.multiple import bonferroni as bonferroni, holm as holm

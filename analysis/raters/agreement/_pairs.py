@@ -30,7 +30,16 @@ from analysis.raters.tables import (
     positive_category,
     wide_labels,
 )
-from analysis.statistics.intervals import Estimate, Groups, checked_level, linearised, paired_difference, wilson
+from analysis.statistics.intervals import (
+    Estimate,
+    Groups,
+    checked_level,
+    clustered_share,
+    group_numbers,
+    linearised,
+    paired_difference,
+    wilson,
+)
 from analysis.statistics.likelihood import likelihood_ends, likelihood_limit
 from analysis.statistics.results import Result
 
@@ -469,7 +478,9 @@ class PairEquality(Result):
     reason: str | None = None  # why there is no test
 
 
-def pair_equality(labels: pd.DataFrame, categories: Categories = CATEGORIES, *, level: float = 0.95) -> PairEquality:
+def pair_equality(
+    labels: pd.DataFrame, categories: Categories = CATEGORIES, *, groups: Groups | None = None, level: float = 0.95
+) -> PairEquality:
     """Test whether all pairs of raters agree equally often; items may have any number of labels.
 
     The shares of agreement of all pairs are means over items, so their covariance follows from the terms of each item.
@@ -479,21 +490,30 @@ def pair_equality(labels: pd.DataFrame, categories: Categories = CATEGORIES, *, 
     If the test rejects, the result also names the division of the raters that explains the differences best, if it is
     significant after correction for all divisions: one pair, one rater or two groups.
 
-    `level`: confidence level of the intervals; the tests are at 1 - level. There is no test with fewer than two pairs,
-    if all pairs always agree or never agree, or if a pair has fewer than eight expected agreements or disagreements.
+    `groups`: group of each row of the table, such as an application; the statistic is then divided by the mean design
+    effect of the differences [1]_, and the tests count groups. `level`: confidence level of the intervals; the tests
+    are at 1 - level. There is no test with fewer than two pairs, if all pairs always agree or never agree, or if a pair
+    has fewer than eight expected agreements or disagreements.
+
+    References
+    ----------
+    .. [1] Rao, Scott (1984), Annals of Statistics 12:46-60, doi:10.1214/aos/1176346391
     """
     raters, wide = wide_labels(labels, categories)
-    wide = wide[(~np.isnan(wide)).sum(axis=1) >= 2]
-    n = len(wide)
+    shared = (~np.isnan(wide)).sum(axis=1) >= 2
+    wide, n = wide[shared], int(shared.sum())
+    group, m = _groups_of_items(labels, groups, shared)
     names = list(combinations(range(len(raters)), 2))
     first, second = np.array(names, dtype=int).reshape(-1, 2).T
     n_common = np.array([np.count_nonzero(~np.isnan(wide[:, i] + wide[:, j])) for i, j in names], dtype=float)
     used = n_common > 0
     first, second, n_common = first[used], second[used], n_common[used]
     n_agree = np.array([np.count_nonzero(wide[:, i] == wide[:, j]) for i, j in zip(first, second, strict=True)])
+    seen = ~np.isnan(wide[:, first] + wide[:, second])
+    agree = (wide[:, first] == wide[:, second]).astype(float)
     pairs = tuple(
-        PairShare(str(raters[i]), str(raters[j]), int(m), wilson(int(x), int(m), level))
-        for i, j, m, x in zip(first, second, n_common, n_agree, strict=True)
+        PairShare(str(raters[i]), str(raters[j]), int(seen[:, k].sum()), _share(agree[:, k], seen[:, k], group, level))
+        for k, (i, j) in enumerate(zip(first, second, strict=True))
     )
     if len(pairs) < 2:
         return PairEquality(None, None, None, None, n, pairs, reason="fewer than two pairs share items")
@@ -503,20 +523,47 @@ def pair_equality(labels: pd.DataFrame, categories: Categories = CATEGORIES, *, 
         return PairEquality(None, None, None, None, n, pairs, reason=reason)
     if n_common.min() * min(rate, 1 - rate) < LEAST_EXPECTED:
         return PairEquality(None, None, None, None, n, pairs, reason=TOO_FEW)
-    seen = ~np.isnan(wide[:, first] + wide[:, second])
-    agree = (wide[:, first] == wide[:, second]).astype(float)
-    terms = (agree - rate * seen) / n_common
-    contrasts = terms - terms @ np.tile(n_common[:, None] / n_common.sum(), len(pairs))
+    weights = np.tile(n_common[:, None] / n_common.sum(), len(pairs))
+
+    def contrasts_from(rates: Floats | float) -> Floats:
+        terms: Floats = (agree - rates * seen) / n_common
+        contrasts: Floats = terms - terms @ weights
+        return contrasts
+
+    contrasts = contrasts_from(rate)
+    design = _design_effect(contrasts_from(n_agree / n_common), group, m)
     values, vectors = np.linalg.eigh(contrasts.T @ contrasts * n / (n - 1))
     kept = values > _NOTHING * values.max()
     k = int(kept.sum())
-    if k >= n:
+    if k >= m:
         return PairEquality(None, None, None, None, n, pairs, reason=TOO_FEW)
     way = vectors[:, kept].T @ (n_agree / n_common - rate)
-    statistic = float((way**2 / values[kept]).sum()) * (n - k) / (k * (n - 1))
-    p = float(special.fdtrc(k, n - k, statistic))
-    contrast = _explained(raters, wide, first, second, agree, seen, rate, level) if p <= 1 - level + 1e-12 else None
-    return PairEquality(statistic, k, n - k, p, n, pairs, contrast)
+    statistic = float((way**2 / values[kept]).sum()) / design * (m - k) / (k * (m - 1))
+    p = float(special.fdtrc(k, m - k, statistic))
+    contrast = None
+    if p <= 1 - level + 1e-12:
+        contrast = _explained(raters, wide, first, second, agree, seen, rate, level, group, m)
+    return PairEquality(statistic, k, m - k, p, n, pairs, contrast)
+
+
+def _groups_of_items(labels: pd.DataFrame, groups: Groups | None, used: Bools) -> tuple[NDArray[np.intp] | None, int]:
+    """Return the group number of each used item, and the number of groups; without groups, the number of items."""
+    if groups is None:
+        return None, int(used.sum())
+    of_row, _ = group_numbers(len(labels), groups)
+    of_item = np.zeros(len(used), dtype=np.intp)
+    of_item[pd.factorize(labels["item"])[0]] = of_row
+    return group_numbers(int(used.sum()), of_item[used])
+
+
+def _design_effect(terms: Floats, group: NDArray[np.intp] | None, m: int) -> float:
+    """Return by how much related items increase the variance of sums of terms, shape (n_items, n_sums); at least 1."""
+    if group is None or not terms.any():
+        return 1.0
+    sums = np.zeros((m, terms.shape[1]))
+    np.add.at(sums, group, terms)
+    n = len(terms)
+    return max(1.0, float((sums**2).sum() * m / max(m - 1, 1) / ((terms**2).sum() * n / (n - 1))))
 
 
 def _explained(
@@ -528,6 +575,8 @@ def _explained(
     seen: Bools,
     rate: float,
     level: float,
+    group: NDArray[np.intp] | None,
+    n_units: int,
 ) -> Contrast | None:
     """Return the division that explains most, or None if it is not significant after correction for all divisions."""
     n, best, most, z = len(wide), None, 0.0, 0.0
@@ -544,20 +593,22 @@ def _explained(
         explained = s.sum() * (share - rate) ** 2 + t.sum() * (other_share - rate) ** 2
         if (kind != GROUPS or share > other_share) and explained > most:
             terms = (a - rate * s) / s.sum() - (b - rate * t) / t.sum()
-            z = abs(share - other_share) / np.sqrt((terms**2).sum() * n / (n - 1))
+            centred = (a - share * s) / s.sum() - (b - other_share * t) / t.sum()
+            design = _design_effect(centred[:, None], group, n_units)
+            z = abs(share - other_share) / np.sqrt((terms**2).sum() * n / (n - 1) * design)
             best, most = (kind, members, is_within, sides), explained
-    p = min(1.0, 2 * float(special.stdtr(n - 1, -z)) * n_tried)
+    p = min(1.0, 2 * float(special.stdtr(n_units - 1, -z)) * n_tried)
     if best is None or p > 1 - level:
         return None
     kind, members, is_within, sides = best
-    within, across = (_share(x, m, level) for x, m in sides)
+    within, across = (_share(x, m, group, level) for x, m in sides)
     shares = [_shares(wide[:, rater]) for rater in range(len(raters))]
     chance = [float((shares[i] * shares[j]).sum()) for i, j in zip(first[~is_within], second[~is_within], strict=True)]
     each: list[Estimate | None] = [None, None]
     if kind == GROUPS:
         for place, one in enumerate((members, [r for r in range(len(raters)) if r not in members])):
             of_one = np.isin(first, one) & np.isin(second, one)
-            each[place] = _share(agree[:, of_one].sum(axis=1), seen[:, of_one].sum(axis=1), level)
+            each[place] = _share(agree[:, of_one].sum(axis=1), seen[:, of_one].sum(axis=1), group, level)
     chosen = tuple(str(raters[r]) for r in members)
     others = tuple(str(raters[r]) for r in range(len(raters)) if r not in members)
     weight = seen[:, ~is_within].sum(axis=0)
@@ -590,13 +641,16 @@ def _bipartitions(n_raters: int) -> Iterator[list[int]]:
             yield [0, *others]
 
 
-def _share(x: Floats, m: Floats, level: float) -> Estimate:
+def _share(x: Floats, m: Floats | Bools, group: NDArray[np.intp] | None, level: float) -> Estimate:
     """Return sum(x) / sum(m) over items, with Wilson's interval if each item has at most one pair."""
     if not m.sum():
         return Estimate(None, reason="no common items")
+    if group is not None:
+        x_g, m_g = (np.bincount(group, weights=values).astype(np.float64) for values in (x, m))
+        return clustered_share(x_g, m_g, level)
     if m.max() <= 1:
         return wilson(int(x.sum()), int(m.sum()), level)
-    x, m = x[m > 0], m[m > 0]
+    x, m = x[m > 0], m[m > 0].astype(np.float64)
     value = float(x.sum() / m.sum())
     return linearised(value, value + (x - value * m) / m.mean(), level, lowest=0.0)
 

@@ -100,8 +100,6 @@ def _of_rater(rater: str, cells: Floats, k: int, level: float) -> RetestAgreemen
 
 
 LEAST_RATERS = 3
-LEAST_FOR_DRIFT = 10  # fewer labels say nothing about a trend
-POWER = 0.8
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,19 +121,6 @@ class AgainstRest(Result):
     kappa: Estimate  # the same, corrected for chance
     without: Estimate  # Fleiss' kappa of the labels of all other raters
     change: float | None  # `without` minus Fleiss' kappa of all labels
-
-
-@dataclass(frozen=True, repr=False)
-class Drift(Result):
-    """The change of one rater's agreement with the others in the course of the rater's own labels."""
-
-    rater: str
-    n: int  # number of labels with a partner
-    slope: Estimate  # change of the share of agreement from the first to the last own label, in [-1, 1]
-    p: float | None
-    p_holm: float | None  # corrected for all raters
-    # The smallest change that this test would have found with 80 % power, for all raters together.
-    detectable: float | None
 
 
 def against_rest(
@@ -169,61 +154,6 @@ def _without_each(labels: pd.DataFrame, categories: Categories) -> dict[object, 
         rater: counts - count_table(own, categories).reindex(counts.index, fill_value=0)
         for rater, own in labels.groupby("rater")
     }
-
-
-def reviewer_drift(
-    labels: pd.DataFrame, categories: Categories = CATEGORIES, *, column: str = "position", level: float = 0.95
-) -> list[Drift]:
-    """Test for each rater whether agreement with the others changes in the course of the rater's own labels.
-
-    Agreement of a label is the share of equal labels among the other labels of its item. It is regressed on the rank of
-    the label among the rater's own labels, from 0 (first) to 1 (last). The standard error allows for unequal variances
-    (HC3 [1]_). Raises ValueError if the label table is invalid or lacks the column.
-
-    `labels`: label table with the order of labels: columns item, rater, category and `column`; `column`: column to sort
-    the labels of a rater by; `level`: confidence level; the interval of each slope is not corrected for the number of
-    raters. The result is sorted by rater. A slope is undefined with fewer than 10 labels that have a partner, and if
-    all labels have the same value in `column`. It has no interval if all labels agree equally.
-
-    References
-    ----------
-    .. [1] MacKinnon, White (1985), J. Econometrics 29:305-325, doi:10.1016/0304-4076(85)90158-7
-    """
-    if column not in labels.columns:
-        raise ValueError(f"label table lacks the column {column}; it has {', '.join(map(str, labels))}")
-    table = labels.assign(agreement=partner_agreement(labels, categories), place=in_order(labels[column]))
-    table = table[table["agreement"].notna() & table["place"].notna()]
-    n_raters = int(pd.unique(labels["rater"]).size)
-    found = []
-    for rater, rows in table.groupby("rater", sort=True):
-        n = len(rows)
-        if n < LEAST_FOR_DRIFT:
-            reason = f"fewer than {LEAST_FOR_DRIFT} labels with another label of the item ({n})"
-            found.append(Drift(str(rater), n, Estimate(None, reason=reason), None, None, None))
-            continue
-        x = (rows["place"].rank().to_numpy() - 1) / (n - 1)
-        y = rows["agreement"].to_numpy(dtype=float)
-        centred = x - x.mean()
-        if not centred.any():
-            reason = f"all labels have the same {column}, so they have no order"
-            found.append(Drift(str(rater), n, Estimate(None, reason=reason), None, None, None))
-            continue
-        slope = float(centred @ y / (centred @ centred))
-        rest = y - y.mean() - slope * centred
-        leverage = 1 / n + centred**2 / (centred @ centred)
-        se = float(np.sqrt((centred**2 * (rest / (1 - leverage)) ** 2).sum()) / (centred @ centred))
-        if se < 1e-12:
-            estimate = Estimate(slope, reason="all labels agree equally: no standard error")
-            found.append(Drift(str(rater), n, estimate, None, None, None))
-            continue
-        half = float(special.stdtrit(n - 2, (1 + checked_level(level)) / 2)) * se
-        critical = float(special.stdtrit(n - 2, 1 - (1 - level) / 2 / n_raters))
-        estimate = Estimate(slope, se, max(slope - half, -1.0), min(slope + half, 1.0))
-        p = float(2 * special.stdtr(n - 2, -abs(slope) / se))
-        detectable = (critical + float(special.stdtrit(n - 2, POWER))) * se
-        found.append(Drift(str(rater), n, estimate, p, None, detectable))
-    corrected = holm([row.p for row in found])
-    return [replace(row, p_holm=p) for row, p in zip(found, corrected, strict=True)]
 
 
 def jackknife_over_raters(

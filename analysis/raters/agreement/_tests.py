@@ -1,6 +1,6 @@
 """Tests of a coefficient, and words for its size."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from analysis.raters.agreement._formulas import (
     category_weights,
     rated,
 )
-from analysis.raters.tables import Ratings, checked_counts, count_table
+from analysis.raters.tables import Ratings, count_table
 from analysis.statistics.bootstrap import N_DRAWS, bootstrap
 from analysis.statistics.intervals import Estimate, Groups, checked_level
 from analysis.statistics.results import Result
@@ -117,7 +117,9 @@ class ChanceTest(Result):
     reason: str | None = None
 
 
-def fleiss_kappa_test(ratings: Ratings, categories: Categories | None = None) -> ChanceTest:
+def fleiss_kappa_test(
+    ratings: Ratings, categories: Categories | None = None, *, groups: Groups | None = None
+) -> ChanceTest:
     """Test whether Fleiss' kappa is 0, with the standard error under chance agreement [1]_.
 
     The paper assumes that all items have the same number of ratings. Here, the variance of each item uses its own
@@ -128,11 +130,14 @@ def fleiss_kappa_test(ratings: Ratings, categories: Categories | None = None) ->
     ----------
     ratings, categories
         As in `fleiss_kappa`.
+    groups : sequence of hashable, one per item, optional
+        Groups of similar items, as in `fleiss_kappa`. The standard error under chance agreement is multiplied by the
+        ratio of the two standard errors of kappa, with and without groups, if it is above 1.
 
     Returns
     -------
     ChanceTest
-        Undefined if `fleiss_kappa` is undefined.
+        Undefined if `fleiss_kappa` is undefined, or has no standard error by group.
 
     Raises
     ------
@@ -151,11 +156,17 @@ def fleiss_kappa_test(ratings: Ratings, categories: Categories | None = None) ->
     kappa = fleiss_kappa(ratings, categories)
     if kappa.value is None:
         return ChanceTest(None, None, None, kappa.reason)
+    ratio = 1.0
+    if groups is not None and kappa.se is not None:
+        grouped = fleiss_kappa(ratings, categories, groups=groups)
+        if grouped.se is None:
+            return ChanceTest(None, None, None, grouped.reason)
+        ratio = max(1.0, grouped.se / kappa.se)
     r, _ = rated(ratings, categories=categories)
     p_k = category_shares(r)
     pe = float((p_k**2).sum())
     se0 = np.sqrt(_variances_by_chance(r, p_k).sum()) / (len(r) * (1 - pe))
-    return _tested(kappa.value, float(se0))
+    return _tested(kappa.value, ratio * float(se0))
 
 
 def _variances_by_chance(r: Floats, p_k: Floats) -> Floats:
@@ -252,8 +263,6 @@ def _terms(formula: CountFormula, r: Floats) -> Floats:
     value, terms = formula(r, np.ones(len(r)), np.eye(r.shape[1]))
     return terms - float(value)
 
-
-ENOUGH = 5  # smallest number of items with disagreement, and with expected chance agreement on the rarer category
 
 _BANDS = ((0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect"))
 
@@ -364,30 +373,3 @@ def band_membership(kappa: Estimate, *, wanted: float = 0.95) -> BandMembership:
     low, high = ends[-2::-1], ends[:0:-1]
     columns = [tuple(column.tolist()) for column in (low, high, probability, cumulative)]
     return BandMembership(words, columns[0], columns[1], columns[2], columns[3], benchmark)
-
-
-def minority_warning(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> str | None:
-    """Return a warning if too few items are informative for a reliable interval of a coefficient; otherwise None.
-
-    There is a warning in two cases. By chance, two raters would agree on the rarer category for fewer than five items
-    (number of items times the squared share of the category). Or raters disagree on one to four items. In both cases, a
-    95 % interval may cover the true value in fewer than 92 % of studies (docs/consensus.md).
-    """
-    r = checked_counts(ratings, categories)
-    r = r[r.sum(axis=1) >= 2]
-    used = r[:, r.sum(axis=0) > 0]
-    if used.shape[1] < 2:
-        return None
-    rarest = int(np.argmin(used.sum(axis=0)))
-    if len(used) * (used[:, rarest].sum() / used.sum()) ** 2 < ENOUGH:
-        rare = "rarer" if used.shape[1] == 2 else "rarest"
-        n_rare = int((used[:, rarest] > 0).sum())
-        return f"interval unreliable: only {n_rare} {_items(n_rare)} a label of the {rare} category"
-    n_split = int((used.max(axis=1) < used.sum(axis=1)).sum())
-    if 0 < n_split < ENOUGH:
-        return f"interval unreliable: only {n_split} {_items(n_split)} different labels"
-    return None
-
-
-def _items(n: int) -> str:
-    return "item has" if n == 1 else "items have"

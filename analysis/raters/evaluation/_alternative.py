@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, cycle, islice
-from math import sqrt
+from math import ceil, sqrt
 from typing import TypeVar
 
 import numpy as np
@@ -53,6 +53,10 @@ class AlternativeTest:
     people: tuple[PersonTest, ...]
     omega: float | None  # share of the people whom the machine may replace
     passes: bool | None  # whether omega is at least .5
+    # Whether the machine is shown to be worse: it does not pass, the whole interval of the advantage is below -epsilon,
+    # and so many people are closer to the others by epsilon or more that the rest would not be enough to pass. None
+    # without an interval. If a machine neither passes nor is worse, the answers cannot tell.
+    worse: bool | None
     omega_clustered: float | None  # `omega` with the p values that count items of one group together
     passes_from: (
         float | None
@@ -101,7 +105,7 @@ def alternative_annotator(
 
     def none(reason: str) -> AlternativeTest:
         undefined = Estimate(None, reason=reason)
-        return AlternativeTest((), None, None, None, None, None, undefined, None, None, epsilon, 0, reason)
+        return AlternativeTest((), None, None, None, None, None, None, undefined, None, None, epsilon, 0, reason)
 
     if not usable:
         return none("no item has answers of two people and of the machine")
@@ -132,20 +136,29 @@ def alternative_annotator(
                    None if clustered is None else clustered[at], rejected[at])
         for at, (person, (_, wins, losses)) in enumerate(compared.items())
     )  # fmt: skip
+    advantage = _advantage(compared, list(usable), groups, level, n_draws, seed)
     first = bisect_left(range(100), True, key=lambda step: share_rejected(step / 100)[0] >= PASSES)
     return AlternativeTest(
         people,
         omega,
         omega >= PASSES,
+        _is_worse(people, advantage, epsilon) if omega < PASSES else False,
         None if clustered is None else float(np.mean(_benjamini_yekutieli(clustered, 1 - level))),
         first / 100 if first < 100 else None,
         float(np.mean([test.rho for test in people])),
-        _advantage(compared, list(usable), groups, level, n_draws, seed),
+        advantage,
         *_of_random_answers(usable, score, seed),
         epsilon,
         sum(len(given) == 2 for given in usable.values()),
         "fewer than three people: less reliable" if len(people) < FEW_PEOPLE else None,
     )
+
+
+def _is_worse(people: Sequence[PersonTest], advantage: Estimate, epsilon: float) -> bool | None:
+    if advantage.high is None:
+        return None
+    n_closer = sum(person.rho_person - person.rho >= epsilon - 1e-12 for person in people)
+    return advantage.high < -epsilon and n_closer > len(people) - ceil(len(people) * PASSES)
 
 
 def share_equal(answer: object, others: Sequence[object]) -> float:

@@ -13,7 +13,18 @@ from analysis.arrays import Bools, Floats, Ints
 from analysis.categories import CATEGORIES
 from analysis.raters.tables import Counts, declared_categories, positive_category
 from analysis.statistics.bootstrap import N_DRAWS, bootstrap, percentile_interval
-from analysis.statistics.intervals import LEAST_GROUPS, Estimate, Groups, clustered_share, group_numbers, wilson
+from analysis.statistics.intervals import (
+    LEAST_GROUPS,
+    ONE_SIDED,
+    Estimate,
+    Groups,
+    checked_level,
+    clustered_share,
+    group_numbers,
+    unanimous,
+    wilson,
+)
+from analysis.statistics.likelihood import likelihood_ends, likelihood_limit
 from analysis.statistics.results import Result
 
 Categories = Sequence[str] | Sequence[str | None] | Sequence[Hashable] | pd.Series
@@ -112,7 +123,7 @@ def as_floats(name: str, values: Sequence[Any]) -> Floats:
 
 
 NO_ITEM = "no item has both a consensus and a verdict"
-LEAST_FOR_MCC = 20  # the bootstrap interval of the MCC of fewer items covers too little
+LEAST_FOR_MCC = 20  # fewer items have no interval of the correlation
 LEAST_FOR_TEST = 10  # items; with fewer, a difference of two classifiers has no interval and no test
 
 
@@ -391,7 +402,7 @@ def weighted_kappa(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
 
 def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAWS, level: float = 0.95) -> Estimate:
-    """Compute the correlation of consensus and verdict, with a bootstrap interval over items.
+    """Compute the correlation of consensus and verdict.
 
     For two categories this is Matthews' correlation [1]_, for more Gorodkin's [2]_.
 
@@ -400,18 +411,26 @@ def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAW
     confusion : Confusion
         The confusion matrix.
     rng : Generator
-        Random generator. Resampling items is equivalent to drawing the cells from a multinomial distribution.
+        Random generator of the bootstrap of more than two categories.
     n_draws : int
-        Number of draws; 0 for no interval.
+        Number of draws of the bootstrap; 0 for no interval of more than two categories.
     level : float
-        Level of the percentile interval.
+        Level of the interval.
 
     Returns
     -------
     Estimate
         In [-1, 1]; 0 for verdicts that are independent of the consensus. Undefined if all items or all verdicts have
-        the same category. Undefined draws are left out, and `reason` states how many. If the confusion matrix has
-        groups, whole groups are drawn. There is no interval for fewer than 20 items or 5 groups.
+        the same category. There is no interval for fewer than 20 items or 5 groups.
+
+        For two categories, the interval is the profile likelihood interval over the four cells [3]_, compared with F
+        with 1 and n - 1 degrees of freedom. With groups, the limit is multiplied by the design effect of the linear
+        terms, as in `fleiss_kappa`. Without any error, there is a one-sided bound: with e the largest share of errors
+        that n items, or groups, do not exclude, it is the smallest correlation of tables with these shares of the
+        categories and errors e. There is no bound if the rarer category has at most the share e.
+
+        For more categories, items or whole groups are drawn (percentile interval). Undefined draws are left out, and
+        `reason` states how many. Without any error, there is no interval.
 
     Raises
     ------
@@ -422,12 +441,13 @@ def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAW
     ----------
     .. [1] Matthews (1975), Biochimica et Biophysica Acta 405:442-451, doi:10.1016/0005-2795(75)90109-9
     .. [2] Gorodkin (2004), Comput. Biol. Chem. 28:367-374, doi:10.1016/j.compbiolchem.2004.09.006
+    .. [3] Venzon, Moolgavkar (1988), Applied Statistics 37:87-94, doi:10.2307/2347496
 
     Examples
     --------
     >>> confusion = Confusion(("similar", "dissimilar"), ((112, 23), (137, 52)))
-    >>> round(mcc(confusion, rng=np.random.default_rng(1)).value, 4)
-    0.1225
+    >>> mcc(confusion, rng=np.random.default_rng(1))
+    Estimate(0.1225, 0.01487 to 0.2229)
     """
     table = confusion.table
     undefined = _why_one_category(confusion, table.sum(axis=1), "is") or _why_one_category(
@@ -435,23 +455,68 @@ def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAW
     )
     if undefined:
         return Estimate(None, reason=undefined)
+    checked_level(level)
     value, m = float(correlation(table)), len(confusion.by_group)
-    if not n_draws:
-        return Estimate(value, reason="made without resampling")
     if confusion.n < LEAST_FOR_MCC:
         return Estimate(value, reason=f"fewer than {LEAST_FOR_MCC} items ({confusion.n}): no interval")
     if 0 < m < LEAST_GROUPS:
         return Estimate(value, reason=f"fewer than {LEAST_GROUPS} groups ({m}): no interval")
+    has_errors = confusion.n > np.trace(table)
+    if len(table) == 2:
+        return _mcc_of_two(confusion, value, level) if has_errors else _bound_without_errors(confusion, level)
+    if not has_errors:
+        return Estimate(value, reason="no item has another verdict: no interval")
+    if not n_draws:
+        return Estimate(value, reason="made without resampling")
     if m:
         cells = confusion.tables.reshape(m, -1).astype(float)
         return bootstrap(
             lambda weights: correlation((weights @ cells).reshape(-1, *table.shape)), m, rng=rng, n_draws=n_draws,
             level=level,
         )  # fmt: skip
-    # For (rest, positive), the cells are drawn in the order tp, fp, fn, tn.
-    cells = rng.multinomial(confusion.n, table.T.ravel()[::-1] / confusion.n, size=n_draws)
-    draws = cells[:, ::-1].reshape(n_draws, *table.shape).swapaxes(-2, -1)
+    draws = rng.multinomial(confusion.n, table.ravel() / confusion.n, size=n_draws).reshape(n_draws, *table.shape)
     return percentile_interval(value, correlation(draws), level)
+
+
+def _mcc_of_two(confusion: Confusion, value: float, level: float) -> Estimate:
+    """Return Matthews' correlation with its profile likelihood interval."""
+    n, counts = confusion.n, confusion.table.astype(float).ravel()
+    factor, df = 1.0, None
+    if confusion.by_group:
+        terms = _mcc_with_gradient(counts / n)[1]
+        cells = confusion.tables.reshape(len(confusion.by_group), -1)
+        sums, alone = cells @ terms, float(counts @ terms**2)
+        m = len(sums)
+        factor, df = max(1.0, float((sums**2).sum()) * m / (m - 1) / alone) if alone else 1.0, m - 1
+    low, high = likelihood_ends(counts, _mcc_with_gradient, factor * likelihood_limit(n, level, df))
+    return Estimate(value, low=max(low, -1.0), high=min(high, 1.0))
+
+
+def _mcc_with_gradient(p: Floats) -> tuple[float, Floats]:
+    """Return Matthews' correlation of four probabilities, and its gradient; NaN if a margin is 0."""
+    a, b, c, d = p.tolist()
+    margins = np.array([a + b, c + d, a + c, b + d])
+    if margins.min() < 1e-12:
+        return np.nan, np.zeros(4)
+    root = float(np.sqrt(margins.prod()))
+    value = (a * d - b * c) / root
+    of_margins = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]]) @ (1 / margins)
+    gradient = np.array([d, -c, -b, a]) / root - value / 2 * of_margins
+    return value, gradient - float(gradient @ p)
+
+
+def _bound_without_errors(confusion: Confusion, level: float) -> Estimate:
+    """Return a correlation of 1 with the smallest correlation that the largest possible share of errors allows."""
+    units = len(confusion.by_group) or confusion.n
+    e = unanimous(units, level)
+    p = float(confusion.table.sum(axis=1).min()) / confusion.n
+    if p <= e:
+        return Estimate(1.0, reason="too few items of the rarer category: no bound")
+    x = np.linspace(0, e, 201)
+    tables = np.stack([np.stack([p - x, x], axis=-1), np.stack([e - x, 1 - p - e + x], axis=-1)], axis=-2)
+    low = float(np.nanmin(correlation(tables)))
+    kind = "groups of items" if confusion.by_group else "items"
+    return Estimate(1.0, low=low, high=1.0, reason=f"{ONE_SIDED}: all {units} {kind} are without an error")
 
 
 def correlation(tables: NDArray[np.generic]) -> Floats:

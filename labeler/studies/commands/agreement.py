@@ -115,8 +115,26 @@ def _print(found: Mapping[str, Any]) -> None:
     pairs = found["pairs"]
     answer = f"p = {pairs['p']:.3g}" if pairs["p"] is not None else f"Unknown: {pairs['reason']}"
     remark(f"Do all pairs agree equally often? {answer}.")
-    for row in found["drift"]:
-        if row["slope"]["value"] is None or row["detectable"] is None:
+    if found["course"] is not None:
+        _print_course(found["course"])
+    if "difference" in found:
+        row = found["difference"]
+        how = f"paired by {row['n_common']} common items" if row["n_common"] else "no common items"
+        remark(f"Kappa before {_text(row['first'])}, now {_text(row['second'])}, difference "
+               f"{_text(row['difference'])} ({how}).")  # fmt: skip
+
+
+def _print_course(course: Mapping[str, Any]) -> None:
+    """Say whether agreement changes in the course of the study, and which change of each reviewer would be found."""
+    question = "Does agreement change in the course of the study?"
+    if course["changes"] is None:
+        remark(f"{question} Unknown: {course['reason']}.")
+        return
+    who = f"that of {', '.join(course['named'])} with the others" if course["named"] else "but not whose labels change"
+    answer = f"Yes, {who}" if course["changes"] else "These labels do not show it"
+    remark(f"{question} {answer} (p = {course['p']:.2g}).")
+    for row in course["raters"]:
+        if row["detectable"] is None:
             remark(f"Drift of {row['rater']} was not tested: {row['slope']['reason']}.")
             continue
         change = (
@@ -128,11 +146,6 @@ def _print(found: Mapping[str, Any]) -> None:
             else "There are too few labels to find any change."
         )
         remark(f"Drift of {row['rater']}: {change}, p = {row['p_holm']:.2g} (Holm). {visible}")
-    if "difference" in found:
-        row = found["difference"]
-        how = f"paired by {row['n_common']} common items" if row["n_common"] else "no common items"
-        remark(f"Kappa before {_text(row['first'])}, now {_text(row['second'])}, difference "
-               f"{_text(row['difference'])} ({how}).")  # fmt: skip
 
 
 def _text(estimate: Mapping[str, Any]) -> str:

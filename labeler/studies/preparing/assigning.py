@@ -286,6 +286,7 @@ class ItemBatches:
     n_random: int  # the first `n_random` items of this order are a random sample of all items
     # For each batch, the new random items and the chosen items. The first batch is the original plan.
     batches: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    by_model: bool = False  # whether a model of the labels chose items, beside the classifiers
 
     @property
     def planned(self) -> frozenset[str]:
@@ -326,11 +327,12 @@ def item_batches(db: Database) -> ItemBatches | None:
     for of_import in later.values():
         order += random_order(of_import, seed)
     batches: list[tuple[Sequence[str], Sequence[str]]] = [(details["items"], ())]
-    n_random = _reach(order, details["items"])
+    n_random, by_model = _reach(order, details["items"]), False
     for event in log[drawn_at + 1 :]:
         batches.append((event.details["random"], event.details["chosen"]))
         n_random = int(event.details["n_random"])
-    return ItemBatches(tuple(order), n_original, n_random, tuple((tuple(a), tuple(b)) for a, b in batches))
+        by_model |= bool(event.details["by_model"] and event.details["chosen"])
+    return ItemBatches(tuple(order), n_original, n_random, tuple((tuple(a), tuple(b)) for a, b in batches), by_model)
 
 
 def later_items(db: Database) -> dict[str, list[str]]:

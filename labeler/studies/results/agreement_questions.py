@@ -123,7 +123,7 @@ def agreement_answers(labels: pd.DataFrame, other: pd.DataFrame | None = None) -
     found: dict[str, Any] = {
         "against_the_rest": json_values(agreement.against_rest(labels, categories)),
         "pairs": json_values(agreement.pair_equality(labels, categories)),
-        "drift": [] if placed is None else json_values(agreement.reviewer_drift(placed, categories)),
+        "course": None if placed is None else json_values(agreement.course_test(placed, categories)),
     }
     if other is not None:
         found["difference"] = json_values(agreement.compare_agreement(other, labels, categories=categories))

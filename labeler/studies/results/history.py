@@ -147,6 +147,7 @@ def _selection(db: Database, level: float) -> dict[str, Any] | None:
         "n_random_labels": int(counts.reindex(at_random, fill_value=0).to_numpy().sum()),
         "n_chosen": len(known.chosen - left_out),
         "n_labels": int(counts.to_numpy().sum()),
+        "by_model": known.by_model,
         "weighted": asdict(
             weighted_estimates(counts, len(population), batches, positive=question.positive, level=level)
         ),

@@ -78,9 +78,9 @@ REPLICATION_NOTE = (
 
 
 CHOSEN_NOTE = (
-    "{} items were not drawn at random. They were chosen because classifiers disagreed and a model was uncertain. This "
-    "report covers only the random sample of all items. The labels of the chosen items are used only by labeler learn "
-    "and by the weighted estimates in the section Random and chosen items."
+    "{} items were not drawn at random. They were chosen because {}. This report covers only the random sample of all "
+    "items. The labels of the chosen items are used only by labeler learn and by the weighted estimates in the section "
+    "Random and chosen items."
 )
 FULL_RESAMPLING = Resampling()
 LETTERS = 48  # maximum number of characters of a name above a picture
@@ -346,7 +346,8 @@ def _gathered(
 ) -> ReportInput:
     """Read the input of a report at the moment of a transaction, which gives the function that writes to the log."""
     with moment as record:
-        study, all_items, chosen = studies.get(db), items.all_items(db), assigning.chosen_items(db)
+        study, all_items, batches = studies.get(db), items.all_items(db), assigning.item_batches(db)
+        chosen, by_model = (batches.chosen, batches.by_model) if batches else (frozenset(), False)
         roles = items.roles(db, chosen)
         answers, verdict_table = all_answers(db), verdicts.table(db)
         given, question = assignments.everything(db), reviewing.question(db)
@@ -386,7 +387,7 @@ def _gathered(
             "verdicts": _table_hash(verdict_table.drop(columns=["means", "clusters"])),
         },
         versions=_versions(),
-        notes=(CHOSEN_NOTE.format(len(chosen)),) if chosen else (),
+        notes=(CHOSEN_NOTE.format(len(chosen), report.how_chosen(by_model)),) if chosen else (),
         course=course,
     )
     n_items = len(all_items) - len(left_out)

@@ -65,6 +65,14 @@ def test_the_same_measurements_are_twins_and_constant_runs_only_if_they_are_equa
     assert Fingerprint.of([np.zeros(9)]) is None
 
 
+def test_benchmarks_that_warm_up_alike_are_no_twins():
+    rng, warmup = np.random.default_rng(1), np.exp(2 * np.exp(-np.arange(200) / 6))
+    prints = [Fingerprint.of(list(warmup * np.exp(rng.normal(0, 0.01, (5, 200))))) for _ in range(2)]
+    assert not prints[0].is_twin(prints[1])
+    # the first iterations alone would be nearly equal
+    assert np.corrcoef(*(np.diff(np.log(warmup[:30]) + rng.normal(0, 0.01, 30)) for _ in range(2)))[0, 1] > 0.9
+
+
 def noise(rng, n_applications=12, *, strength=0.0):
     """Return examples with 3 features; items of an application share part of their label and of their features."""
     n, names = 10 * n_applications, ("m1", "m2", "spread")

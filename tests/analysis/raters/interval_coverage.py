@@ -18,7 +18,6 @@ from analysis.raters.agreement import (
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
-    minority_warning,
     percent_agreement,
     specific_agreement,
 )
@@ -102,21 +101,20 @@ COEFFICIENTS: dict[str, tuple[Callable[..., Estimate], Callable[[float, float], 
 
 
 @cache
-def count_intervals(name: str, n_items: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """All count tables of two raters, low and high of each, and whether a report warns of too few rare labels."""
+def count_intervals(name: str, n_items: int) -> tuple[Floats, Floats]:
+    """All count tables of two raters, and low and high of each."""
     tables = np.array([(a, b, n_items - a - b) for a in range(n_items + 1) for b in range(n_items + 1 - a)])
-    ends, is_marked = [], []
+    ends = []
     for table in tables:
         counts = np.repeat([[0, 2], [1, 1], [2, 0]], table, axis=0)
         found = COEFFICIENTS[name][0](counts)
         ends.append((np.nan, np.nan) if found.low is None else (found.low, found.high))
-        is_marked.append(minority_warning(counts) is not None)
-    return tables.astype(float), np.array(ends, dtype=float), np.array(is_marked)
+    return tables.astype(float), np.array(ends, dtype=float)
 
 
-def count_coverage(name: str, n_items: int) -> list[tuple[float, float, float, float, float]]:
-    """Kappa, share, coverage of all intervals, share that is marked, and coverage of the others (NaN below 5 %)."""
-    tables, ends, is_marked = count_intervals(name, n_items)
+def count_coverage(name: str, n_items: int) -> list[tuple[float, float, float]]:
+    """Kappa, share, and coverage of all intervals."""
+    tables, ends = count_intervals(name, n_items)
     low, high = ends.T
     rows = []
     for kappa, share, bias, cells in settings(n_items):
@@ -125,9 +123,7 @@ def count_coverage(name: str, n_items: int) -> list[tuple[float, float, float, f
         truth = COEFFICIENTS[name][1](float(np.trace(cells)), share)
         chance = chance_of(tables, np.array([cells[0, 0], cells[0, 1] + cells[1, 0], cells[1, 1]]))
         holds, weight = (low - 1e-9 <= truth) & (truth <= high + 1e-9), chance * np.isfinite(low)
-        marked = _mean(is_marked, weight)
-        others = _mean(holds, weight * ~is_marked) if marked < 0.95 else np.nan
-        rows.append((kappa, share, _mean(holds, weight), marked, others))
+        rows.append((kappa, share, _mean(holds, weight)))
     return rows
 
 
@@ -144,12 +140,11 @@ def main() -> None:
         print(
             f"| {n_items} | {coverage.min():.3f} | {coverage.mean():.3f} | {normal.min():.3f} | {normal.mean():.3f} |"
         )
-    print("\n| coefficient | items | lowest coverage | of unmarked intervals | intervals marked, mean |")
-    print("| --- | ---: | ---: | ---: | ---: |")
+    print("\n| coefficient | items | lowest coverage | mean coverage |")
+    print("| --- | ---: | ---: | ---: |")
     for name, n_items in product(COEFFICIENTS, (20, 50)):
-        _, _, coverage, marked, others = np.array(count_coverage(name, n_items)).T
-        lowest = "–" if np.isnan(others).all() else f"{np.nanmin(others):.3f}"
-        print(f"| {name} | {n_items} | {coverage.min():.3f} | {lowest} | {100 * marked.mean():.0f} % |")
+        _, _, coverage = np.array(count_coverage(name, n_items)).T
+        print(f"| {name} | {n_items} | {coverage.min():.3f} | {coverage.mean():.3f} |")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,6 @@ from analysis.raters.agreement import (
     gwet_ac2,
     krippendorff_alpha,
     leniency,
-    minority_warning,
     pabak,
     pair_agreements,
     pair_tables,
@@ -42,7 +41,6 @@ from analysis.statistics.bootstrap import bootstrap
 from analysis.statistics.intervals import Estimate, paired_difference, wilson
 from tests.analysis.raters.strategies import count_tables
 from tests.conftest import examples
-from tests.sentences import says
 
 COEFFICIENTS = [percent_agreement, fleiss_kappa, gwet_ac1, brennan_prediger, krippendorff_alpha]
 
@@ -197,18 +195,6 @@ def test_pairs_are_counted_on_items_that_both_labelled_in_the_order_of_the_categ
     assert {pair: table.tolist() for pair, table in pair_tables(labels, ["x", "y", "z"]).items()} == {
         ("a", "b"): [[1, 0, 1], [0, 0, 0], [0, 0, 0]]
     }
-
-
-def test_few_minority_items_are_warned_about():
-    assert says(minority_warning([[2, 0]] * 40 + [[1, 1]] * 3), "interval unreliable", "only 3 items")
-    # chance agreement on the rarer category is expected for n p^2 items: 50 x .4^2 = 8, 25 x .4^2 = 4
-    common = [[2, 0], [2, 0], [1, 1], [1, 1], [0, 2]]
-    assert minority_warning(common * 10) is None
-    assert says(minority_warning(common * 5), "interval unreliable", "only 15 items")
-    assert minority_warning([[2, 0]] * 40 + [[0, 2]] * 40 + [[1, 1]] * 5) is None
-    assert says(minority_warning([[2, 0]] * 40 + [[0, 2]] * 40 + [[1, 1]]), "interval unreliable", "only 1 item")
-    assert minority_warning([[2, 0]] * 40) is None
-    assert minority_warning([[1, 0]]) is None
 
 
 CASES = ["two_by_two_feinstein_cicchetti_balanced", "two_by_two_paradox2_symmetric", "two_by_two_cohen_wikipedia"]

@@ -14,13 +14,13 @@ from analysis.raters.agreement import (
     classifiers_among_themselves,
     cohen_kappa,
     compare_agreement,
+    course_test,
     fleiss_kappa,
     gwet_ac1,
     if_given,
     jackknife_over_raters,
     pair_equality,
     percent_agreement,
-    reviewer_drift,
     send_first,
     side_bias,
 )
@@ -180,47 +180,58 @@ def test_all_looks_of_a_study_hold_the_truth_together(n_studies):
     assert missed_once > missed  # ordinary intervals do not hold
 
 
-def test_a_reviewer_who_gets_worse_drifts():
-    rng = np.random.default_rng(5)
-    codes = drawn_codes(300, [0.95] * 3, rng)
-    guesses = rng.random(300) < np.linspace(0, 1, 300)
-    codes[:, 2] = np.where(guesses, rng.integers(0, 2, 300), codes[:, 2])
-    drift = {row.rater: row for row in reviewer_drift(coded_labels(codes))}
-    assert drift["r3"].p_holm < 0.01
-    assert drift["r3"].slope.high < -0.2
-    assert drift["r3"].p_holm >= drift["r3"].p
-    # agreement is the mean over both others, so that half of the change is seen in theirs
-    assert drift["r1"].slope.value > drift["r3"].slope.value
+def drifting(n_items, who, rng, *, common):
+    """Labels of four reviewers on all items in their own order, or in one; `who` guess more and more."""
+    codes, place = drawn_codes(n_items, [0.95] * 4, rng), np.tile(np.arange(n_items)[:, None], 4)
+    if not common:
+        place = np.argsort(rng.random((n_items, 4)), axis=0)
+    for rater in who:
+        guesses = rng.random(n_items) < place[:, rater] / n_items
+        codes[:, rater] = np.where(guesses, rng.integers(0, 2, n_items), codes[:, rater])
+    labels = coded_labels(codes)
+    return labels.assign(
+        position=[place[int(str(i).lstrip("i")), int(r[1:]) - 1] for i, r in labels[["item", "rater"]].values]
+    )
+
+
+@pytest.mark.parametrize(("common", "who", "named"), [
+    (False, [], ()), (False, [2], ("r3",)), (False, [0, 1], ("r1", "r2")),
+    (True, [], ()), (True, [2], ("r3",)),
+])  # fmt: skip
+def test_who_drifts_is_named_and_nobody_else(common, who, named):
+    found = course_test(drifting(1200 if common else 400, who, np.random.default_rng(5), common=common))
+    assert (found.common_order, found.changes, found.named) == (common, bool(who), named)
+    assert all(row.slope.high < -0.2 for row in found.raters if row.rater in named and not common)
+
+
+def test_alike_items_do_not_make_a_drift():
+    # the same labels 40 times: 15 applications of 40 equal items, which cannot show a trend as 600 items can
+    rng = np.random.default_rng(3)
+    labels = drifting(15, [], rng, common=False)
+    many = pd.concat([labels.assign(item=[f"{i} {k}" for i in labels["item"]], position=labels["position"] * 40 + k)
+                      for k in range(40)], ignore_index=True)  # fmt: skip
+    by_item, by_group = course_test(many), course_test(many, groups=many["item"].str.split(" ").str[0])
+    for one, other in zip(by_item.raters, by_group.raters, strict=True):
+        assert other.slope.value == pytest.approx(one.slope.value)
+        assert other.slope.se > 3 * one.slope.se
 
 
 def test_a_slope_by_hand_and_few_or_equal_labels_without_drift():
-    # ten labels; the others agree on the first five only: the slope of 1, 0 on ranks 0 .. 1 is -15/11
-    codes = [[1, 1]] * 5 + [[1, 0]] * 5
-    row = reviewer_drift(coded_labels(codes))[0]
-    x, y = np.linspace(0, 1, 10), np.repeat([1.0, 0.0], 5)
-    assert row.slope.value == pytest.approx(np.polyfit(x, y, 1)[0])
-    assert row.slope.low == -1.0
-    assert row.detectable > 0
-    few = reviewer_drift(coded_labels([[1, 1]] * 9))
-    assert few[0].slope.reason == "fewer than 10 labels with another label of the item (9)"
-    equal = reviewer_drift(coded_labels([[1, 1]] * 12))
-    assert (equal[0].slope.value, equal[0].p) == (0, None)
+    # two raters in opposite orders: the design has the columns 1, t and 1 - t, so that nobody's slope is determined
+    labels = coded_labels([[1, 1], [1, 2]] * 10)
+    opposite = labels.assign(position=[int(str(i).lstrip("i")) * (1 if r == "r1" else -1)
+                                       for i, r in labels[["item", "rater"]].values])  # fmt: skip
+    assert course_test(opposite).changes is None
+    # in one order, twenty labels: the raters agree on the first ten only, which gives the slope of 1, 0 on 0 .. 1
+    found = course_test(coded_labels([[1, 1]] * 10 + [[1, 0]] * 10))
+    assert (found.common_order, found.changes, found.named) == (True, True, ())
+    few = course_test(coded_labels([[1, 1]] * 14))
+    assert (few.changes, few.reason) == (None, "no other reviewer labelled 15 of the same items")
+    assert course_test(coded_labels([[1, 1]] * 20)).reason == "all labels agree equally"
     with pytest.raises(ValueError, match="lacks the column position"):
-        reviewer_drift(coded_labels([[1, 1]] * 12).drop(columns="position"))
-    at_once = coded_labels([[1, 1], [1, 2]] * 6).assign(position=1)
-    assert {row.slope.reason for row in reviewer_drift(at_once)} == {
-        "all labels have the same position, so they have no order"
-    }
-
-
-@pytest.mark.slow
-def test_drift_is_found_by_chance_in_at_most_six_percent_of_studies():
-    rng = np.random.default_rng(6)
-    found = [
-        min(row.p_holm for row in reviewer_drift(coded_labels(drawn_codes(80, [0.8] * 3, rng)))) <= 0.05
-        for _ in range(150)
-    ]
-    assert stats.binomtest(sum(found), 150, 0.06, alternative="greater").pvalue > 0.01
+        course_test(coded_labels([[1, 1]] * 20).drop(columns="position"))
+    at_once = coded_labels([[1, 1], [1, 2]] * 10).assign(position=1)
+    assert course_test(at_once).changes is None
 
 
 def labelled(who, called):

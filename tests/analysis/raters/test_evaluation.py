@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy import special
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
 from analysis.raters.agreement import cohen_kappa
@@ -113,15 +114,39 @@ def test_every_share_is_in_range_or_undefined_with_a_reason(confusion):
     assert confusion.n == always(confusion, "similar").n
 
 
-def test_mccs_interval_is_that_of_drawing_items():
-    confusion = two(tp=173, fp=82, fn=16, tn=53)
-    truth = np.repeat([1, 0, 1, 0], [173, 82, 16, 53])
-    called = np.repeat([1, 1, 0, 0], [173, 82, 16, 53])
-    drawn = np.random.default_rng(1).integers(324, size=(4000, 324))
-    expected = [np.corrcoef(truth[items], called[items])[0, 1] for items in drawn]
-    estimate = mcc(confusion, rng=np.random.default_rng(2), n_draws=4000)
-    assert estimate.se == pytest.approx(np.std(expected), rel=0.05)
-    assert [estimate.low, estimate.high] == pytest.approx(np.quantile(expected, [0.025, 0.975]), abs=0.01)
+def test_the_interval_of_mcc_holds_what_the_likelihood_does_not_exclude():
+    # 60 even items, 12 errors: the largest and smallest correlation of all tables within the limit, by a grid
+    counts, rng = np.array([24, 6, 6, 24]) / 60, np.random.default_rng(1)
+    limit = special.stdtrit(59, 0.975) ** 2 / 120
+    tables = rng.dirichlet(60 * counts, size=200_000)
+    inside = tables[(counts * np.log(counts / tables)).sum(axis=1) <= limit]
+    a, b, c, d = inside.T
+    values = (a * d - b * c) / np.sqrt((a + b) * (c + d) * (a + c) * (b + d))
+    found = mcc(two(tp=24, fp=6, fn=6, tn=24), rng=rng)
+    assert (found.low, found.high) == pytest.approx((values.min(), values.max()), abs=0.01)
+    assert found.low <= values.min() and found.high >= values.max()
+
+
+@pytest.mark.parametrize(("tp", "tn", "low"), [(12, 12, 0.765), (5, 19, 0.610), (2, 22, None)])
+def test_verdicts_without_an_error_have_a_bound_and_no_interval_of_width_0(tp, tn, low):
+    # e = 1 - .05^(1/24) = .117: the smallest correlation of tables with these shares and errors e
+    found = mcc(two(tp=tp, fp=0, fn=0, tn=tn), rng=np.random.default_rng(1))
+    assert found.value == 1
+    assert (found.low is None) if low is None else found.low == pytest.approx(low, abs=5e-4)
+    assert found.reason.startswith("too few items of the rarer category" if low is None else "one-sided")
+
+
+def test_alike_items_widen_the_interval_of_mcc():
+    truth, called = np.tile([0, 0, 1, 1], 15), np.tile([0, 0, 1, 1], 15)
+    called[::7] = 1 - called[::7]
+    names = np.array(["similar", "dissimilar"])
+    rng = np.random.default_rng(1)
+    plain, of_one, alike = (
+        mcc(confusion_matrix(names[np.repeat(truth, k)], names[np.repeat(called, k)], groups=groups), rng=rng)
+        for k, groups in ((1, None), (1, np.arange(60)), (4, np.repeat(np.arange(60), 4)))
+    )
+    assert (of_one.low, of_one.high) == pytest.approx((plain.low, plain.high), abs=0.01)
+    assert alike.half_width == pytest.approx(plain.half_width, rel=0.05)
 
 
 def test_mcc_is_undefined_where_a_margin_is_empty():
@@ -132,9 +157,6 @@ def test_mcc_is_undefined_where_a_margin_is_empty():
     assert mcc(two(3, 0, 2, 0), rng=rng).reason == "no item is similar"
     assert mcc(two(0, 3, 0, 2), rng=rng).reason == "no item is dissimilar"
     assert mcc(two(5, 0, 0, 1), rng=rng) == Estimate(1.0, reason="fewer than 20 items (6): no interval")
-    one_similar = mcc(two(25, 0, 0, 1), rng=rng)
-    assert one_similar.value == 1
-    assert "bootstrap draws, left out" in one_similar.reason
 
 
 def test_bounds_by_hand():
@@ -412,7 +434,10 @@ def test_weighted_kappa_is_that_of_two_raters_and_correlations_need_items():
     found = mcc(table_of([20, 3, 2], [4, 18, 3], [2, 2, 20]), rng=rng, n_draws=2000)
     assert found.low < found.value < found.high
     assert mcc(table_of([2, 0], [1, 2]), rng=rng, n_draws=100).reason == "fewer than 20 items (5): no interval"
-    assert mcc(table_of([20, 0], [1, 20]), rng=rng, n_draws=0).reason == "made without resampling"
+    three = [20, 1, 0], [1, 20, 0], [0, 0, 9]
+    assert mcc(table_of(*three), rng=rng, n_draws=0).reason == "made without resampling"
+    perfect = mcc(table_of([20, 0, 0], [0, 20, 0], [0, 0, 9]), rng=rng, n_draws=100)
+    assert (perfect.value, perfect.low, perfect.reason) == (1, None, "no item has another verdict: no interval")
 
 
 def test_fewer_than_ten_items_are_no_test_and_do_not_count_for_holm():

@@ -41,6 +41,9 @@ to_html, to_markdown, to_latex, draw, document = (
 REVIEWERS = (Rater("ada", 0.95, 0.9), Rater("ben", 0.8, 0.7), Rater("cleo", 0.7, 0.85), Rater("dan", 0.6, 0.6))
 
 
+AGREEING = tuple(Rater(rater.name, 0.95, 0.95) for rater in REVIEWERS)  # they agree enough for a latent class model
+
+
 CLASSIFIERS = (Rater("heuristic", 0.92, 0.45), Rater("same", 0.3, 0.85))
 
 
@@ -59,12 +62,12 @@ class Made:
     put_in: Counter
 
 
-def made_study(seed=1, *, k=2, overlap=0.2, n_items=48):
+def made_study(seed=1, *, k=2, overlap=0.2, n_items=48, reviewers=REVIEWERS):
     """Simulate a study with all columns: first labels, not sure, corrections, own revisions, retest, calibration, third
     labels, decisions."""
     rng = np.random.default_rng(seed)
     study = simulate(
-        SimulatedDesign(n_items, k, overlap), REVIEWERS, CLASSIFIERS, 0.55, rng=rng, item_difficulty=Difficulty(0.3)
+        SimulatedDesign(n_items, k, overlap), reviewers, CLASSIFIERS, 0.55, rng=rng, item_difficulty=Difficulty(0.3)
     )
     seen_by = study.labels.groupby("item")["rater"].agg(set)
     rows, put_in, tasks = [], Counter(), []

@@ -12,6 +12,7 @@ import pytest
 from analysis.document import clean, to_json
 from analysis.report import Provenance, Resampling, registry, wide
 from tests.analysis.report.reports import (
+    AGREEING,
     HOSTILE,
     SMALL,
     Page,
@@ -19,6 +20,7 @@ from tests.analysis.report.reports import (
     estimates,
     latex_faults,
     latex_tables,
+    made_study,
     markdown_tables,
     study,
     summarise,
@@ -229,6 +231,9 @@ def test_the_methods_say_seed_and_draws_or_nothing_of_them():
     assert "model is not reported" in text  # two reviewers
     made = study("k = 3 with overlap")
     text = methods(summarise(made.answers, made.verdicts, resampling=Resampling(5, 60, 70, 19), show_rejected=True))
+    assert "are not shown, because the labels agree too little" in text
+    clear = made_study(k=3, n_items=48, reviewers=AGREEING)
+    text = methods(summarise(clear.answers, clear.verdicts, resampling=Resampling(5, 60, 70, 19), show_rejected=True))
     assert "70 sweeps" in text
     assert says(text, "Independent errors were tested", "joint level of 0.05", "corrected for all models")
     text = methods(small(resampling=Resampling.none()))

@@ -239,7 +239,7 @@ def test_every_statistic_is_in_its_range_and_interval_or_says_why_it_is_undefine
 
 
 REPLICATION = Path(__file__).parents[3] / "data" / "replication"
-RESAMPLED = ("bootstrap", "mcc", ".advantage.", "latent", "threshold", "resampling")
+RESAMPLED = ("bootstrap", "mcc", ".advantage.", ".worse", ".answer", "latent", "threshold", "resampling")
 
 
 def test_the_same_seed_gives_the_same_bytes_and_none_the_same_other_numbers():

@@ -149,6 +149,8 @@ def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):
     assert says(report["notes"][0], f"{len(chosen)} items", "not drawn at random")
     selection = report["course"]["selection"]
     assert (selection["n_random"], selection["n_chosen"]) == (N_FIRST + 3, len(chosen))
+    how = "because classifiers disagreed on them."  # there were no labels yet, so that no model could choose
+    assert says(report["notes"][0], how) and says(to_markdown(report), how)
     assert (selection["n_random_labels"], selection["n_labels"]) == (2 * (N_FIRST + 3), 2 * (N_FIRST + 10))
     assert selection["weighted"]["share"]["value"] == 0
     page = to_markdown(report)
