@@ -39,6 +39,7 @@ from analysis.statistics.intervals import ONE_SIDED, Estimate
 SHOWN, EXCLUDED, FACT = "shown", "excluded", "fact"  # beside CANNOT_TELL
 MOST_SENTENCES = 7
 FEW_ITEMS, ENOUGH_ITEMS = 40, 80
+ALPHA_ACCUSED = 0.001  # of the difference between pairs, from which errors can be said to coincide
 MOST_NAMED = 4  # classifiers that a sentence names
 # If there are too many sentences, these go first.
 DISPENSABLE = (("pairs", CANNOT_TELL), ("categories", FACT), ("replacing", CANNOT_TELL), ("pairs", SHOWN))
@@ -260,6 +261,8 @@ def _coinciding(report: Report) -> ShortSentence | None:
     tested, course, latent = report.agreement.pair_equality, report.agreement.drift, report.consensus.latent
     found, fitted = tested.contrast if tested else None, latent.fitted if latent else None
     if found is None or fitted is None or fitted.state.state != REJECTED or (course and course.changes):
+        return None
+    if found.p > ALPHA_ACCUSED:
         return None
     pair = fitted.state.pair_fit
     named = set() if pair is None else {str(pair.a), str(pair.b)}.difference(report.classifiers)

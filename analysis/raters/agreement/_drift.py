@@ -20,7 +20,7 @@ from analysis.statistics.results import Result
 
 LEAST_COMMON = 15  # items of a pair; with fewer, a trend says nothing
 SAME_ORDER = 0.9  # correlation of the places of two raters, from which they have a common order
-ALPHA_NAMED, ALPHA_COMMON, ALPHA_REST = 0.003, 0.01, 0.05
+ALPHA_NAMED, ALPHA_CHANGE, ALPHA_REST = 0.003, 0.01, 0.05
 CLEARER = 20  # times the p value of the best explanation, which the second best must exceed
 MOST_FOR_SETS = 10  # raters; with more, only single raters are tried as the explanation
 POWER = 0.8
@@ -80,7 +80,7 @@ def course_test(
     after Holm's correction.
 
     If all raters label the items in one order, the places of a pair are equal, and each pair has one slope. Raters are
-    named if the slopes of the pairs with these raters differ from those of the other pairs (p at most .01, times the
+    named if the slopes of the pairs with these raters differ from those of the other pairs (p at most .003, times the
     number of sets of raters), if the other pairs do not change, and if no other set explains the slopes nearly as well.
     Otherwise the test only says whether agreement changes. The standard errors allow for unequal variances (HC3 [1]_)
     and for items that occur in several pairs; with `groups`, also for related items.
@@ -171,8 +171,14 @@ def _covariance(terms: Floats, of_item: NDArray[np.intp] | None) -> Floats:
     return covariance
 
 
-def _two_sided(slope: float, variance: float) -> float | None:
-    return float(2 * special.ndtr(-abs(slope) / np.sqrt(variance))) if variance > 1e-24 else None
+def _two_sided(slope: float, variance: float, of_item: NDArray[np.intp] | None) -> float | None:
+    """Return the normal p value, or that of t with one degree of freedom less than groups; None without variance."""
+    if variance <= 1e-24:
+        return None
+    z = -abs(slope) / np.sqrt(variance)
+    if of_item is None:
+        return float(2 * special.ndtr(z))
+    return float(2 * special.stdtr(max(int(of_item.max(initial=0)), 1), z))
 
 
 def _own(
@@ -191,7 +197,7 @@ def _own(
             terms[0, pair.rows] += pair.terms[side] / len(own)
         slope = float(np.mean([pair.slopes[side] for pair, side in own]))
         variance = float(_covariance(terms, of_item).item())
-        p = _two_sided(slope, variance)
+        p = _two_sided(slope, variance, of_item)
         if p is None:
             estimate = Estimate(slope, reason="all labels agree equally: no standard error")
             found.append(replace(row, slope=estimate))
@@ -218,7 +224,7 @@ def _common(
     covariance = _covariance(terms, of_item)
 
     def p_of(weights: Floats) -> float | None:
-        return _two_sided(float(weights @ slopes), float(weights @ covariance @ weights))
+        return _two_sided(float(weights @ slopes), float(weights @ covariance @ weights), of_item)
 
     sizes = range(1, len(rows) - 1) if len(rows) <= MOST_FOR_SETS else range(1, 2)
     tried = []
@@ -241,9 +247,9 @@ def _common(
         ps.append(corrected)
         second = tried[1][0] if len(tried) > 1 else 1.0
         is_clear = second > CLEARER * best and (of_rest is None or of_rest > ALPHA_REST)
-        if corrected <= ALPHA_COMMON and is_clear:
+        if corrected <= ALPHA_NAMED and is_clear:
             named = tuple(rows[member].rater for member in members)
     if not ps:
         return CourseTest(rows, True, None, (), None, "all labels agree equally")
     p = min(1.0, 3 * min(ps))
-    return CourseTest(rows, True, bool(named) or p <= ALPHA_COMMON, named, p)
+    return CourseTest(rows, True, bool(named) or p <= ALPHA_CHANGE, named, p)
