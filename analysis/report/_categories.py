@@ -1,7 +1,7 @@
 """What a report has for more than two categories, or for two of which none is positive: numbers and sections."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from analysis.raters import agreement, consensus
 from analysis.raters.agreement import RankTest
 from analysis.raters.consensus import REJECTED, UNTESTABLE, TrueCategories
 from analysis.raters.tables import Counts, count_table
-from analysis.report._settings import CategorySet, ReportStyle, Resampling
+from analysis.report._settings import NO_SIGNAL, CategorySet, ReportStyle, Resampling
 from analysis.report._tables import CountedConsensus, Labels
 from analysis.statistics.intervals import Estimate
 
@@ -83,10 +83,19 @@ def category_rows(labels: Labels, truth: CountedConsensus, of: CategorySet, leve
     return tuple(rows)
 
 
-def category_numbers(labels: Labels, of: CategorySet, level: float, resampling: Resampling) -> ByCategory:
-    """Compute the numbers that a report about any number of categories has beside those of every report."""
+def category_numbers(
+    labels: Labels, of: CategorySet, level: float, resampling: Resampling, *, has_signal: bool
+) -> ByCategory:
+    """Compute the numbers that a report about any number of categories has beside those of every report.
+
+    Unless `has_signal`, the model of true categories has no numbers, because any accuracy of the reviewers fits.
+    """
     first = labels.first
     n_draws = resampling.n_misfit if resampling.n_sweeps else 0
+    truth = consensus.true_categories(
+        first, of.names, n_draws=n_draws, rng=resampling.rng("true categories"), level=level,
+        groups=_applications(first),
+    )  # fmt: skip
     return ByCategory(
         weighted=tuple(_weighted(first, of, level)) if of.ordered else (),
         reviewers=tuple(
@@ -94,14 +103,7 @@ def category_numbers(labels: Labels, of: CategorySet, level: float, resampling: 
             for rater, own in first.groupby("rater", sort=True)
         ),
         rank_test=agreement.rank_test(first, of.names) if of.ordered else None,
-        truth=consensus.true_categories(
-            first,
-            of.names,
-            n_draws=n_draws,
-            rng=resampling.rng("true categories"),
-            level=level,
-            groups=_applications(first),
-        ),
+        truth=truth if has_signal else replace(truth, prevalence=(), errors=()),
     )
 
 
@@ -176,7 +178,9 @@ def true_category_section(truth: TrueCategories, rows: Sequence[CategoryRow]) ->
 def _true_categories(truth: TrueCategories, rows: Sequence[CategoryRow]) -> Iterator[d.Block]:
     names = [row.category for row in rows]
     yield d.Paragraph(f"Dawid and Skene's model estimates true categories and reviewers' errors. {truth.words}")
-    if truth.identified:
+    if truth.identified and not truth.prevalence:
+        yield d.Paragraph(d.sentence(NO_SIGNAL))
+    elif truth.identified:
         yield d.Paragraph(_describe_fit(truth), "warning" if truth.state == REJECTED else "text")
     prevalence = truth.prevalence or (None,) * len(names)
     yield d.table(

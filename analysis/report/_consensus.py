@@ -11,7 +11,7 @@ from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.raters import consensus
 from analysis.raters.consensus import Identifiability, ModelState, RaterRates, TrueCategories
 from analysis.report._categories import CategoryRow, true_category_section
-from analysis.report._settings import CategorySet, ReportStyle, Resampling, entries
+from analysis.report._settings import NO_SIGNAL, CategorySet, ReportStyle, Resampling, entries
 from analysis.report._tables import CountedConsensus
 from analysis.statistics.intervals import Estimate, wilson
 
@@ -19,7 +19,6 @@ UNSEEN = (
     "No test can see errors that all raters share. If m % of the items mislead everybody, every rate is too high by "
     "about m times (sensitivity − 0.1) percentage points: 10 % mean about 8 points."
 )
-NO_SIGNAL = "the labels agree too little to show how accurate each reviewer is"
 Done = Callable[[Any], Any]  # a function that receives the result of each finished part, and returns it
 
 

@@ -226,7 +226,7 @@ def summarise(
         categories=None if categories.is_built_in else category_rows(labels, truth, categories, level),
         by_category=None
         if categories.is_binary
-        else category_numbers(labels, categories, level, resampling),
+        else category_numbers(labels, categories, level, resampling, has_signal=has_signal(agreement)),
     )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from analysis.document import (
     table,
 )
 from analysis.report._agreement import Agreement, overall
-from analysis.report._consensus import NO_SIGNAL
 from analysis.report._report import PlanFacts, Report
+from analysis.report._settings import NO_SIGNAL
 from analysis.report._units import BY_ITEM
 
 Answer = Callable[[Report], str]
@@ -158,7 +158,7 @@ def _classifiers(report: Report) -> Iterator[str]:
 
 def _resampling(report: Report) -> Iterator[str]:
     resampling, latent, by_category = report.parameters.resampling, report.consensus.latent, report.by_category
-    if by_category and by_category.truth.identified:
+    if by_category and by_category.truth.identified and by_category.truth.prevalence:
         tested = (
             ""
             if by_category.truth.p is None

@@ -11,6 +11,7 @@ from analysis.document import json_values
 from analysis.runs.classifiers import CHANGE_RULES, CLASSIFIERS, classifier_named
 from analysis.runs.dissimilarity import MEASURES
 
+NO_SIGNAL = "the labels agree too little to show how accurate each reviewer is"
 MIN_MISFIT = 19  # the smallest number of draws with which p = 0.05 is possible
 
 

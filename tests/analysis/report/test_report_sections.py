@@ -102,8 +102,8 @@ def two_reviewers(pairs):
         ([(0, 1), (1, 0)] * 50, "Reviewers agree less often than chance would: Fleiss' kappa is −1.000"),
         ([(0, 1), (1, 0)] * 50, "all 100 items are split and not scored"),
         ([(0, 1), (1, 0)], "These labels do not show whether reviewers agree more than chance would"),
-        ([(0, 0), (1, 1), (0, 1), (1, 0)] * 3 + [(0, 0)] * 2 + [(1, 1)], "about 80 in all"),
-        (([(0, 0), (1, 1)] * 6 + [(0, 1), (1, 0)] * 5) * 5, "about 220 in all"),
+        ([(0, 0), (1, 1), (0, 1), (1, 0)] * 3 + [(0, 0)] * 2 + [(1, 1)], "about 100 in all"),
+        (([(0, 0), (1, 1)] * 6 + [(0, 1), (1, 0)] * 5) * 5, "about 470 in all"),
     ],
 )
 def test_in_short_of_one_item_of_all_items_and_of_no_agreement(pairs, words):
@@ -148,7 +148,7 @@ def test_each_reviewer_is_compared_with_the_rest_by_name_and_has_a_drift(dominat
     assert "tables/against-the-rest.tex" in to_latex(dominated)
     labels = answers.rename(columns={"reviewer": "rater", "label": "category"})
     labels["position"] = labels.groupby("rater").cumcount()
-    assert dominated.agreement.drift == course_test(labels)
+    assert dominated.agreement.drift == course_test(labels, groups=labels["application"])
     assert "Smallest visible change" in to_markdown(dominated)
     page = to_markdown(dominated)
     assert "The clearest difference is between r1 and the other reviewers: 84.3 % with r1, 72.2 % without" in page
@@ -271,7 +271,7 @@ def test_the_section_answers_for_each_classifier_and_says_what_would_change_the_
         "The alternative annotator test (Calderon, Reichart and Dror 2025) on 90 items with three or more labels "
         "answers, with epsilon 0.2: good passes. These labels cannot tell it of guess."
     )
-    told = summarise(*simple_study(90), resampling=Resampling(1, 200, 0, 0))
+    told = summarise(*simple_study(300), resampling=Resampling(1, 200, 0, 0))
     assert [row.answer for row in told.replacing] == ["passes", "worse"]
     assert any("guess is worse than a reviewer by more than 0.2" in text for text in in_short(told))
     assert f"good no longer passes with an epsilon below {good.test.passes_from:.2f}." in text
