@@ -46,14 +46,15 @@ def test_each_reviewer_is_compared_with_the_rest_and_a_round_with_an_earlier_one
 def test_drift_says_what_could_have_been_seen(tmp_path):
     path = write(tmp_path / "labels.csv", (0.9, 0.9), 3)
     table = pd.read_csv(path)
-    table.assign(created_utc=[f"2026-01-01T00:{n // 60:02d}:{n % 60:02d}" for n in range(160)]).to_csv(
-        path, index=False
-    )
+    times = np.array([f"2026-01-01T00:{n // 60:02d}:{n % 60:02d}" for n in range(160)])
+    table.assign(created_utc=times).to_csv(path, index=False)
+    one_order = run("--labels", path).output
+    assert "Does agreement change in the course of the study? These labels do not show it (p = " in one_order
+    assert "Drift of r1 was not tested: all reviewers labelled the items in the same order." in one_order
+    table.assign(created_utc=np.random.default_rng(1).permutation(times)).to_csv(path, index=False)
     assert "percentage points or more would be found" in run("--labels", path).output
-    pd.read_csv(path).iloc[:22].to_csv(path, index=False)
-    few = run("--labels", path).output
-    assert "There are too few labels to find any change." in few
-    assert "points or more" not in few
+    table.assign(created_utc=times).iloc[:22].to_csv(path, index=False)
+    assert "Unknown: no other reviewer labelled 15 of the same items." in run("--labels", path).output
 
 
 # The gate: alpha, kappa, AC1 and percent agreement against a required lower limit.
