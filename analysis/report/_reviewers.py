@@ -72,8 +72,8 @@ def leniency_blocks(leniency: Leniency, style: ReportStyle) -> Iterator[d.Block]
     if leniency.pairs:
         yield d.table(
             f"Number of items that only one of two reviewers calls {positive}. The p values come from McNemar's mid-p "
-            "test and are corrected over the pairs by Holm's method. They count items one by one, also if the items of an "
-            "application are alike. Raw and exact p values are in report.json.",
+            "test and are corrected over the pairs by Holm's method. They count items one by one. "
+            "Raw and exact p values are in report.json.",
             ("Pair", "Only the first", "Only the second", f"Difference of shares ({level})", "p (Holm)"),
             [
                 (f"{pair.a} – {pair.b}", pair.table.b, pair.table.c, d.share(pair.difference),

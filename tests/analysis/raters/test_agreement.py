@@ -94,14 +94,14 @@ def test_the_papers_overall_agreement_with_its_intervals(golden_agreement):
 
 def test_the_interval_of_a_rare_category_holds_chance_agreement():
     # 118/5/2/0 of Feinstein and Cicchetti: kappa is -.029, and the labels do not exclude any kappa up to .42
-    kappa = fleiss_kappa([[2, 0]] * 118 + [[1, 1]] * 7)
+    kappa = fleiss_kappa(Counts([[2, 0]] * 118 + [[1, 1]] * 7))
     assert (kappa.value, kappa.low, kappa.high) == pytest.approx((-0.0288, -0.056, 0.416), abs=5e-4)
 
 
 @pytest.mark.parametrize("coefficient", [fleiss_kappa, krippendorff_alpha])
 def test_the_upper_end_of_two_labels_per_item_is_that_of_the_goodness_of_fit(coefficient):
     # 118, 7 and 0 of 125 items: at the end, the sum of (o - e)^2 / e reaches the quantile 3.841
-    high = coefficient([[2, 0]] * 118 + [[1, 1]] * 7).high
+    high = coefficient(Counts([[2, 0]] * 118 + [[1, 1]] * 7)).high
     if coefficient is krippendorff_alpha:
         high = 1 - (1 - high) * 250 / 249
     p, q = 243 / 250, 7 / 250
