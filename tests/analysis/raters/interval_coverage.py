@@ -21,6 +21,7 @@ from analysis.raters.agreement import (
     percent_agreement,
     specific_agreement,
 )
+from analysis.raters.tables import Counts
 from analysis.statistics.intervals import Estimate
 
 Floats = NDArray[np.float64]
@@ -64,7 +65,7 @@ def cohen_intervals(n_items: int) -> tuple[Floats, Floats]:
             continue
         key = (*sorted((a, d)), *sorted((b, c)))  # kappa does not depend on the order of raters or categories
         if key not in ends:
-            estimate = cohen_kappa([[key[0], key[2]], [key[3], key[1]]], level=LEVEL)
+            estimate = cohen_kappa(Counts([[key[0], key[2]], [key[3], key[1]]]), level=LEVEL)
             numbers = (estimate.value, estimate.se, estimate.low, estimate.high)
             ends[key] = tuple(np.nan if number is None else number for number in numbers)
         tables.append((a, b, c, d))
@@ -106,7 +107,7 @@ def count_intervals(name: str, n_items: int) -> tuple[Floats, Floats]:
     tables = np.array([(a, b, n_items - a - b) for a in range(n_items + 1) for b in range(n_items + 1 - a)])
     ends = []
     for table in tables:
-        counts = np.repeat([[0, 2], [1, 1], [2, 0]], table, axis=0)
+        counts = Counts(np.repeat([[0, 2], [1, 1], [2, 0]], table, axis=0))
         found = COEFFICIENTS[name][0](counts)
         ends.append((np.nan, np.nan) if found.low is None else (found.low, found.high))
     return tables.astype(float), np.array(ends, dtype=float)
