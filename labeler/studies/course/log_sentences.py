@@ -46,6 +46,8 @@ _PHRASES: Mapping[LogAction[...], Callable[[Details], str]] = {
     actions.DESCRIBE_STUDY: lambda d: f"set the name “{d['name']}” and the question “{d['question']}”",
     actions.SET_PROTOCOL: lambda _: "changed the guide or the pictures",
     actions.FINISH_BY: lambda d: f"asked to finish by {d['day']}" if d["day"] else "removed the day to finish by",
+    actions.SET_ADDRESS: lambda d: f"set the address of sign-in links to {d['url']}",
+    actions.ANSWER_QUESTIONNAIRE: lambda _: "answered the questions about themselves",
     actions.DRAW_PLAN: _plan,
     actions.OPEN_STUDY: lambda d: f"opened the study{_because(d)}",
     actions.PAUSE_STUDY: lambda d: f"paused the study{_because(d)}",
