@@ -71,7 +71,9 @@ _PHRASES: Mapping[LogAction[...], Callable[[Details], str]] = {
     actions.SIGN_IN: lambda _: "signed in",
     actions.SIGN_OUT: lambda _: "signed out",
     actions.FIRST_VISIT: lambda _: "read the introduction",
-    actions.IMPORT_FILE: lambda d: f"imported {counted(len(d['items']), 'item')} from {d['file']}",
+    actions.IMPORT_FILE: lambda d: (
+        f"imported {counted(len(d['items']), 'item')} from {_named([name for name, _ in d['files']], 'new file')}"
+    ),
     actions.REFUSE_FILES: lambda d: f"got a refusal for {_named([name for name, _ in d['files']], 'file')}",
     actions.REMOVE_IMPORT: lambda d: f"took an import back: {counted(len(d['items']), 'item')}",
     actions.EXCLUDE_ITEM: lambda d: f"excluded {d['item']}{_because(d)}",
@@ -88,8 +90,8 @@ _PHRASES: Mapping[LogAction[...], Callable[[Details], str]] = {
     actions.ADD_EXAMPLE: lambda d: f"added {d['item']} as a {d['use']}",
     actions.REMOVE_EXAMPLE: lambda d: f"removed the example {d['item']}",
     actions.IMPORT_LABELS: lambda d: (
-        f"imported {counted(d['new'], 'new label')} in {counted(d['rows'], 'row')} of "
-        f"{_named(d['reviewers'], 'reviewer')}"
+        f"imported {counted(d['new'], 'new label')} from {counted(d['rows'], 'row')}"
+        + (f"; new reviewers: {_named(d['reviewers'], 'reviewer')}" if d["reviewers"] else "")
     ),
     actions.NEXT_ITEMS: lambda d: f"added {counted(len(d['random']) + len(d['chosen']), 'item')} to the plan",
     actions.ADJUDICATE: lambda d: f"decided that {d['item']} is {d['category']}{_because(d)}",
@@ -108,7 +110,8 @@ _PHRASES: Mapping[LogAction[...], Callable[[Details], str]] = {
     actions.ANONYMISE: lambda _: "wrote an anonymised copy",
     actions.PUBLISH: lambda d: f"wrote the data set {d['file']}",
     actions.TEMPLATE: lambda d: (
-        f"copied the study as a template into {d['into']}" if "into" in d else f"made the study from {d['from']}"
+        f"copied the study as a template into {d['into']}" if "into" in d
+        else f"made the study from the template {d.get('from', '')}".strip()
     ),
 }  # fmt: skip
 
