@@ -204,17 +204,18 @@ def overview(db: Database, person: str, *, now: datetime) -> Overview:
 
 def summary(db: Database, person: Person, *, now: datetime) -> dict[str, str]:
     """Return what a list of studies says: the names of study and person, the roles, the state, and what waits."""
-    study, waits = coordinating.get_study(db), ""
+    study, left = coordinating.get_study(db), ""
     if Role.REVIEWER in person.roles:
-        waits = reviewing.describe_left(db, person.person_id)
-    if Role.COORDINATOR in person.roles and not waits:
-        waits = overview(db, person.name, now=now).box.heading
+        left = reviewing.describe_left(db, person.person_id)
+    waits = f"Left: {left}." if left else "Nothing waits for you."
+    if Role.COORDINATOR in person.roles and not left:
+        waits = f"{overview(db, person.name, now=now).box.heading.rstrip('.')}."
     return {
         "name": study.name,
         "person": identity.shown_name(db, person.name),
         "roles": joined(sorted(person.roles)),
         "state": STATE_PHRASES[study.state],
-        "waits": f"Now: {waits.rstrip('.')}." if waits else "Nothing waits for you.",
+        "waits": waits,
     }
 
 

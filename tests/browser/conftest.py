@@ -41,12 +41,13 @@ expect.set_options(timeout=60_000)
 
 @dataclass
 class Served:
-    """A study and its server; `url` is the address of the study."""
+    """A study and its server, which may serve other studies of the folder; `url` is the address of the study."""
 
     study: Path
     origin: str
     secrets: dict[str, str]
     process: subprocess.Popen[bytes]
+    with_others: bool = False
 
     def __post_init__(self) -> None:
         self.url = f"{self.origin}{path_of(self.study)}"
@@ -65,7 +66,7 @@ class Served:
         self.process.communicate(timeout=END_LIMIT_S)
 
     def start_again(self) -> None:
-        self.process = start_server(self.study, self.port)
+        self.process = start_server(self.study.parent if self.with_others else self.study, self.port)
 
 
 def path_of(study: Path) -> str:
@@ -112,7 +113,7 @@ def serve_command(study: Path, port: int) -> list[str]:
 
 
 def start_server(study: Path, port: int, **options: Any) -> subprocess.Popen[bytes]:
-    """Start `labeler serve` with these options of `Popen`; returns once it responds."""
+    """Start `labeler serve` for a study or a folder, with these options of `Popen`; returns once it responds."""
     options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE} | options
     popen: Callable[..., subprocess.Popen[bytes]] = subprocess.Popen
     wait_until_served(process := popen(serve_command(study, port), **options), port)
@@ -154,10 +155,13 @@ def invited(study: Path, *, with_first_visit: bool = False) -> dict[str, str]:
 
 
 @contextmanager
-def serving(study: Path, *, with_first_visit: bool = False, **options: Any) -> Iterator[Served]:
-    """A server with an existing study, with a sign-in link for everyone in it."""
+def serving(
+    study: Path, *, with_first_visit: bool = False, with_others: bool = False, **options: Any
+) -> Iterator[Served]:
+    """A server with an existing study, or with all studies in its folder; with a sign-in link for everyone in it."""
     port, secrets = free_port(), invited(study, with_first_visit=with_first_visit)
-    one = Served(study, f"http://127.0.0.1:{port}", secrets, start_server(study, port, **options))
+    process = start_server(study.parent if with_others else study, port, **options)
+    one = Served(study, f"http://127.0.0.1:{port}", secrets, process, with_others)
     try:
         yield one
     finally:

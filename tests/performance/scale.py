@@ -38,7 +38,7 @@ N_ITEMS, N_APPLICATIONS = 10_000, 30
 PLANS = ((50, 3), (50, 8), (200, 2), (200, 20))  # reviewers, and the number of reviewers per item
 SIZES = {24: (4, 2), 586: (4, 2), N_ITEMS: (50, 3)}  # items: reviewers, labels per item
 REPEATS = 3
-SETTLED = """path => location.pathname === path && document.querySelector('h1')
+SETTLED = """path => location.pathname.endsWith(path) && document.querySelector('h1')
     && document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'
     && !document.querySelector('[data-stale="true"]')"""
 LIMIT_MS = 120_000

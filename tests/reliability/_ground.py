@@ -11,10 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from labeler.studies.course import coordinating
 from labeler.studies.labelling import reviewing
 from labeler.studies.model import Role
 from labeler.studies.people import identity
-from labeler.studies.store import open_database, people
+from labeler.studies.store import Database, open_database, people
 from labeler.studies.ui.served import SESSION_COOKIE
 from tests.browser import studies
 from tests.browser.conftest import free_port, path_of, start_server, stop_server, welcome
@@ -29,7 +30,8 @@ LEFT = "gus"
 REVIEWERS = (OWN, OTHER, "cleo", PAUSED, REMOVED, REVOKED, LEFT)
 EMAILS = {OWN: "ada.lovelace@example.org", COORDINATOR: "carol@example.org"}
 APPLICATIONS = ("hidden-org/secret-store", "other-org/quiet-queue")
-HIDDEN = (*APPLICATIONS, "hidden-org__", "other-org__", "Covert", "volume=")
+BESIDE, BESIDE_ITEM = "Study beside this one", "third-org__neighbour#bench.Beside"
+HIDDEN = (*APPLICATIONS, "hidden-org__", "other-org__", "Covert", "volume=", BESIDE, BESIDE_ITEM)
 N_ITEMS = 70
 REPOSITORY = Path(__file__).parents[2]
 
@@ -44,6 +46,8 @@ def name_of(number: int) -> str:
 class Ground:
     """A study, the server that shows it at `url`, and the data that must not appear anywhere in plain text.
 
+    The server also has another study, at `beside_url`, in which the same people have the same numbers.
+
     `private` has the sign-in secrets and session ids that were given out, `wrong` the failed secrets.
     """
 
@@ -51,6 +55,8 @@ class Ground:
     url: str
     secrets: dict[str, str]
     process: subprocess.Popen[bytes]
+    beside_url: str
+    beside_secrets: dict[str, str]
     private: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     quick: bool = False
@@ -92,11 +98,12 @@ class Ground:
         with open_database(self.study) as db:
             return reviewing.browser_mark(reviewing.desk(db, self.ids[name])).reviewer
 
-    def sign_in(self, name: str, *, source: str = LOOPBACK, cookie: str = "") -> str:
-        """The cookie of a new session, even if a cookie of another person is present."""
+    def sign_in(self, name: str, *, source: str = LOOPBACK, cookie: str = "", beside: bool = False) -> str:
+        """The cookie of a new session, even if a cookie of another person is present; perhaps in the other study."""
         form = {"Cookie": cookie, "Origin": self.origin, "Content-Type": "application/x-www-form-urlencoded"}
-        body = f"link={self.secrets[name]}&instead=yes".encode()
-        answer = ask(self.url, "POST", "/sign-in", headers=form, body=body, source=source)
+        url, secrets = (self.beside_url, self.beside_secrets) if beside else (self.url, self.secrets)
+        body = f"link={secrets[name]}&instead=yes".encode()
+        answer = ask(url, "POST", "/sign-in", headers=form, body=body, source=source)
         given = session_of(answer)
         if not given:
             raise RuntimeError(f"{name} was not signed in: status {answer.status}")
@@ -142,9 +149,13 @@ def ground(room: Room) -> Iterator[Ground]:
     for name in ("results", "here", "home"):
         (folder / name).mkdir()
     study, port = folder / "access.study", free_port()
-    secrets = _make(study)
-    process = _serve(study, port)
-    one = Ground(study, f"http://{LOOPBACK}:{port}{path_of(study)}", secrets, process, quick=room.quick)
+    secrets, beside = _make(study), study.with_name("beside.study")
+    studies.make(beside, {BESIDE_ITEM: series(0)}, reviewers=REVIEWERS)
+    with open_database(beside) as db:
+        coordinating.describe_study(db, BESIDE, studies.QUESTION, actor=COORDINATOR, now=datetime.now(UTC))
+        there = _invited(db)
+    process, origin = _serve(study, port), f"http://{LOOPBACK}:{port}"
+    one = Ground(study, origin + path_of(study), secrets, process, origin + path_of(beside), there, quick=room.quick)
     try:
         yield one
     finally:
@@ -178,16 +189,21 @@ def _make(study: Path) -> dict[str, str]:
         for name, email in EMAILS.items():
             role = Role.COORDINATOR if name == COORDINATOR else Role.REVIEWER
             identity.set_email(db, name, role, email, actor=COORDINATOR, now=now)
-        secrets = {
-            person.name: identity.invite(db, person.name, min(person.roles), actor=COORDINATOR, now=now)
-            for person in people.all_people(db)
-        }
+        secrets = _invited(db)
         welcome(db)
         return secrets
+
+
+def _invited(db: Database) -> dict[str, str]:
+    now = datetime.now(UTC)
+    return {
+        person.name: identity.invite(db, person.name, min(person.roles), actor=COORDINATOR, now=now)
+        for person in people.all_people(db)
+    }
 
 
 def _serve(study: Path, port: int) -> subprocess.Popen[bytes]:
     folder = study.parent
     environment = os.environ | {"LABELER_IMPORT_ROOT": str(folder / "results"), "HOME": str(folder / "home")}
-    with (folder / "output.txt").open("ab") as output:
-        return start_server(study, port, cwd=folder / "here", env=environment, stdout=output, stderr=subprocess.STDOUT)
+    with (folder / "output.txt").open("ab") as out:
+        return start_server(folder, port, cwd=folder / "here", env=environment, stdout=out, stderr=subprocess.STDOUT)

@@ -15,12 +15,13 @@ from labeler.studies.model import NewLabel, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.store import Database, open_database
+from labeler.studies.ui.answers import PROTOCOL, PROTOCOL_HEADER, STATE, SUMMARY
 from labeler.studies.ui.coordinator.places import PLACES
 from tests.performance.wire import is_saved
 from tests.reliability._ground import COORDINATOR, LEFT, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
 from tests.reliability._sites import MEDIA, upload, with_token
 from tests.reliability._strangers import PAGES, opens, routes
-from tests.reliability._window import FIGURES, LIMIT_S, LOG, ReviewersWindow, Window, ask, body, demand
+from tests.reliability._window import FIGURES, LIMIT_S, LOG, Refused, ReviewersWindow, Window, ask, body, demand
 from tests.reliability.cases import Tally
 
 SILENCE_S = 2  # an answer takes a fraction of it
@@ -76,6 +77,28 @@ def planted_cookies(ground: Ground) -> None:
         for cookies in (f"{given}; {planted}", f"{planted}; {given}"):
             answer = ask(ground.url, "GET", "/", headers={"Cookie": cookies})
             tally.check(answer.status in (200, 303), f"two cookies: {answer.status}")
+
+
+def of_another_study(ground: Ground) -> None:
+    """A session of another study of the server opens nothing here, whoever has it and whatever its cookie is called."""
+    tally = ground.tally
+    for name in (OWN, COORDINATOR):
+        token = ground.sign_in(name, beside=True).partition("=")[2]
+        tally.check(_opens(ground.beside_url, ground.sign_in(name, beside=True)), f"{name} is not in the other study")
+        for cookie in (f"{ground.cookie}={token}", f"{ground.cookie.rpartition('_')[0]}={token}", f"x={token}"):
+            for path in ("/", "/people", "/my-labels", "/_stcore/metrics", STATE, SUMMARY):
+                answer = ask(ground.url, "GET", path, headers={"Cookie": cookie, PROTOCOL_HEADER: PROTOCOL})
+                tally.check(answer.status in (303, 401), f"{name}, {path}: {answer.status}")
+                tally.none(ground.leaks(answer.raw), f"{name}, {path}")
+            tally.check(not _opens(ground.url, cookie), f"{name} opened a window with {cookie[:24]}")
+
+
+def _opens(url: str, cookie: str) -> bool:
+    try:
+        Window(url, cookie).close()
+    except Refused:
+        return False
+    return True
 
 
 def attached(ground: Ground) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from labeler.studies.store import open_database
 from labeler.studies.ui.coordinator.places import PLACES
+from tests.browser import studies
 from tests.browser.conftest import free_port, path_of, start_server, stop_server
 from tests.reliability import _crawl_study as made, _crawl_times, _crawl_window as visits, _telltales
 from tests.reliability._crawl_window import Caller, Heard, Unseen, Visit
@@ -274,7 +275,8 @@ def new_members(heard: Heard) -> dict[str, list[str]]:
 
 @contextmanager
 def served(study: Path) -> Iterator[str]:
-    process = start_server(study, port := free_port())
+    studies.make(study.with_name("beside.study"), studies.many(2))  # the server has another study, too
+    process = start_server(study.parent, port := free_port())
     try:
         yield f"http://127.0.0.1:{port}{path_of(study)}"
     finally:

@@ -384,10 +384,12 @@ def crowd(
         n_people = n_clients + pages + n_spare(room)
         n_items = (pace(room).n_labels or N_ENDLESS) + N_SPARE
         names = make_study(folder / "crowd.study", n_people, n_items=n_items)
+        make_study(folder / "beside.study", 1, n_items=N_SPARE)
         few = (n_files(room), n_files(room)) if n_files else (hard, hard)
         with (folder / "log").open("wb") as out, ExitStack() as stack:
             limited: dict[str, Any] = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, few)}
-            served = stack.enter_context(serving(folder / "crowd.study", stdout=out, stderr=out, **limited))
+            running = serving(folder / "crowd.study", with_others=True, stdout=out, stderr=out, **limited)
+            served = stack.enter_context(running)
             clients, in_pages = names[:n_clients], names[n_clients : n_clients + pages]
             world = Crowd(
                 room, served, folder / "log", pace(room), clients, in_pages, names[n_clients + pages :],

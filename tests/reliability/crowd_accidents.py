@@ -13,6 +13,7 @@ from multiprocessing import get_context
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.browser.conftest import invited, path_of
 from tests.performance.measuring import memory_mb, percentiles
 from tests.performance.wire import Line, Visit, answer_to, body_of, sign_in
 from tests.reliability.crowd import SLACK_S, Crowd, close, copy_without_shm
@@ -103,20 +104,27 @@ def arrive(url: str, secrets: Sequence[str], results: Any) -> None:
     asyncio.run(everybody())
 
 
-def one_floods(n_connections: int, seconds: float, quick_s: float) -> Happens:
-    """One reviewer sends full requests without a pause, each with fifty answers, on many connections."""
+def one_floods(n_connections: int, seconds: float, quick_s: float, *, elsewhere: bool = False) -> Happens:
+    """One reviewer sends full requests without a pause, each with fifty answers, on many connections.
+
+    If `elsewhere`, this is a reviewer of another study of the server.
+    """
 
     async def happens(world: Crowd) -> None:
-        name = world.spare[0]
-        visit = await Visit.open(world.served.url, world.served.secrets[name])
+        url, (name, secret) = world.served.url, (world.spare[0], world.served.secrets[world.spare[0]])
+        if elsewhere:
+            beside = world.served.study.with_name("beside.study")
+            url = world.served.origin + path_of(beside)
+            name, secret = next(one for one in invited(beside).items() if one[0] != "carol")
+        visit = await Visit.open(url, secret)
         offer, token = visit.data["offers"][0], visit.data["token"]
         answers = [answer_to(offer, ("similar", "withdrawn")[number % 2], revision=number) for number in range(50)]
-        for event in answers:
+        for event in () if elsewhere else answers:
             world.sent(name, event)
         context = get_context("spawn")
         results = context.Queue()
         lasting = quick_s if world.room.quick else seconds
-        arguments = (world.served.url, visit.session_cookie, token, body_of(*answers), n_connections, lasting, results)
+        arguments = (url, visit.session_cookie, token, body_of(*answers), n_connections, lasting, results)
         process = context.Process(target=flood, args=arguments, daemon=True)
         process.start()
         statuses = await asyncio.to_thread(results.get, timeout=2 * SLACK_S + lasting)
@@ -125,7 +133,7 @@ def one_floods(n_connections: int, seconds: float, quick_s: float) -> Happens:
         answered = ", ".join(f"{n} times {status}" for status, n in sorted(statuses.items()))
         world.figures.append(f"one reviewer on {n_connections} connections for {lasting:.0f} s: {answered}")
         if statuses.get(200):
-            for event in answers:
+            for event in () if elsewhere else answers:
                 world.acknowledged(name, event["event_id"])
         else:
             world.problems.append("the flood was not served at all")

@@ -44,7 +44,7 @@ Promise.all(ids.map(ask)).then((found) => {
     const row = document.createElement("li"), link = document.createElement("a"), facts = document.createElement("p");
     link.href = path.replace("ID", ids[number]).replace(/api.*/, "");
     link.textContent = study.name;
-    facts.textContent = `${study.person} (${study.roles}). The study is ${study.state}. ${study.waits}`;
+    facts.textContent = `Signed in as ${study.person}, ${study.roles}. The study is ${study.state}. ${study.waits}`;
     row.append(link, facts);
     document.getElementById("studies").append(row);
   });

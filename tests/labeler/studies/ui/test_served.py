@@ -218,7 +218,7 @@ def test_the_page_studies_lists_only_studies_of_this_browser_and_each_says_what_
         "name": "The first study", "person": "ada", "roles": "reviewer", "state": "open",
         "waits": found["first"]["waits"],
     }  # fmt: skip
-    assert says(found["first"]["waits"], "Now:", "item")
+    assert says(found["first"]["waits"], "Left:", "items")
     assert (found["second"]["roles"], found["second"]["person"]) == ("coordinator", "carol")
     stranger = client_of(server, folder / "first.study")
     assert stranger.get(answers.SUMMARY).status_code == 401
