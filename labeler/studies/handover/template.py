@@ -56,7 +56,7 @@ def make_beside(db: Database, name: str, *, coordinator: str, now: datetime) -> 
 
 def _copy_people(db: Database, new: Database, *, actor: str, now: datetime) -> int:
     """Add the people who take part, with their roles and e-mail addresses; return how many they are."""
-    emails = {name: email for email, name in people.emails(db).items()}
+    emails = identity.emails(db)
     takes_part = [person for person in people.all_people(db) if person.active]
     for person in takes_part:
         known = people.by_name(new, person.name)

@@ -33,6 +33,7 @@ ROLES = {
 LINKS = "links-to-hand-over"  # key in the session state: the new links; the study has only their hashes
 INVITING, ACTION = "inviting", "person-action"  # keys in the session state: which forms are open
 REPLACE, REMOVE, RENAME, REVOKE = "Replace", "Remove", "Rename", "Sign out everywhere"
+EMAIL = "E-mail address"
 ALLOW, WITHDRAW = "Allow own result", "Withdraw own result"
 CONSEQUENCES = {
     REPLACE: "{} can no longer sign in. Labels are kept; a successor takes over the open items.",
@@ -40,6 +41,7 @@ CONSEQUENCES = {
     RENAME: "Pages and invitations show the new name. The plan, the log, exports and reports keep the name {}.",
     ALLOW: "{} sees their own labels beside those of the other reviewers, without names, once the study is unblinded.",
     WITHDRAW: "{} no longer sees their own result.",
+    EMAIL: "Messages to {} go to this address. With an identity provider, the person can also sign in with it.",
     REVOKE: "{} is signed out on all devices and needs a new link to sign in again. Labels are kept.",
 }
 ROW_PX = 48
@@ -183,7 +185,7 @@ def of_one(db: Database, chosen: Person, pace: Pace | None, actor: str) -> None:
                 act(partial(resume, db, chosen, actor))
             if chosen.active:
                 own = WITHDRAW if own_result.is_allowed(db, chosen.name) else ALLOW
-                choices = [REPLACE, REMOVE, RENAME, own, REVOKE] if is_reviewer else [RENAME, REVOKE]
+                choices = [REPLACE, REMOVE, RENAME, EMAIL, own, REVOKE] if is_reviewer else [RENAME, EMAIL, REVOKE]
                 picked = st.menu_button("More", choices, key=f"more-{chosen.person_id}")
                 if picked:
                     st.session_state[ACTION] = chosen.person_id, picked
@@ -197,13 +199,21 @@ def confirm(db: Database, chosen: Person, action: str, note: str, actor: str) ->
     st.write(escape_markdown(CONSEQUENCES[action].format(chosen.name)))
     successor = st.text_input("Successor: a new name, or another reviewer") if action == REPLACE else ""
     new_name = st.text_input("New name") if action == RENAME else ""
-    verb = {REVOKE: "Sign out {}", ALLOW: "Allow {} to see their own result", WITHDRAW: "Withdraw the own result of {}"}
+    email = st.text_input(EMAIL, identity.emails(db).get(chosen.name, "")) if action == EMAIL else ""
+    verb = {
+        EMAIL: "Save the address of {}",
+        REVOKE: "Sign out {}",
+        ALLOW: "Allow {} to see their own result",
+        WITHDRAW: "Withdraw the own result of {}",
+    }
     words = verb.get(action, f"{action} {{}}").format(chosen.name)
     if st.button(escape_markdown(words), key="confirm-person"):
         if action == REPLACE:
             act(partial(replace, db, chosen, successor, note, actor))
         elif action == RENAME:
             act(partial(rename, db, chosen, new_name, actor))
+        elif action == EMAIL:
+            act(partial(set_email, db, chosen, email, actor))
         elif action == REMOVE:
             act(partial(remove, db, chosen, note, actor))
         elif action in (ALLOW, WITHDRAW):
@@ -252,6 +262,12 @@ def rename(db: Database, chosen: Person, new_name: str, actor: str) -> str:
     """Show a person under another name, and return the message."""
     shown = identity.rename(db, chosen.name, min(chosen.roles), new_name, actor=actor, now=datetime.now(UTC))
     return f"Pages show {chosen.name} as {shown}."
+
+
+def set_email(db: Database, chosen: Person, email: str, actor: str) -> str:
+    """Save the e-mail address of a person, and return the message."""
+    identity.set_email(db, chosen.name, min(chosen.roles), email, actor=actor, now=datetime.now(UTC))
+    return f"Messages to {chosen.name} go to {email.strip()}." if email.strip() else f"{chosen.name} has no address."
 
 
 def allow(db: Database, chosen: Person, allowed: bool, actor: str) -> str:

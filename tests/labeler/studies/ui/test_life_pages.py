@@ -21,7 +21,7 @@ from labeler.studies.results import reporting, splits
 from labeler.studies.store import actions, assignments, decisions, events, items, open_database, people, studies
 from labeler.studies.ui.app import NOT_SIGNED_IN
 from labeler.studies.ui.coordinator.decide import REASONS
-from labeler.studies.ui.coordinator.people import REMOVE, RENAME, REPLACE, mail_merge
+from labeler.studies.ui.coordinator.people import EMAIL, REMOVE, RENAME, REPLACE, mail_merge
 from labeler.studies.ui.coordinator.shared import escape_markdown
 from labeler.studies.ui.coordinator.study import DONE
 from tests.labeler.studies.ui.pages import (
@@ -350,9 +350,9 @@ def change(page, path, name, what, *, note="", successor=""):
         return press(page, what)
     page.session_state["person-action"] = person(path, name).person_id, what  # as the menu More does
     checked(page.run())
-    if what in (REPLACE, RENAME):
-        label = "New name" if what == RENAME else "Successor: a new name, or another reviewer"
-        labelled(page.text_input, label).set_value(successor)
+    field = {RENAME: "New name", REPLACE: "Successor: a new name, or another reviewer", EMAIL: EMAIL}.get(what)
+    if field:
+        labelled(page.text_input, field).set_value(successor)
     return checked(page.button(key="confirm-person").click().run())
 
 
@@ -430,6 +430,19 @@ def test_the_links_are_offered_for_mail_merge(path):
     ]
     assert labelled(page.get("download_button"), "Download links for mail merge")
     assert (st_mail := page.get("link_button")) and all(one.proto.url.startswith("mailto:?subject=") for one in st_mail)
+
+
+def test_messages_go_to_the_address_of_their_person(path):
+    page = change(people_page(path), path, "ada", EMAIL, successor="no address")
+    assert says(page.error[0].value, "is not an e-mail address")
+    page = change(people_page(path), path, "ada", EMAIL, successor=" ada.l@example.org ")
+    assert page.success[0].value == "Messages to ada go to ada.l@example.org."
+    with open_database(path) as db:
+        assert identity.emails(db) == {"ada": "ada.l@example.org"}
+    page = change(people_page(path), path, "ada", "New link")
+    assert {link.proto.url.partition("?")[0] for link in page.get("link_button")} == {"mailto:ada.l@example.org"}
+    page = change(people_page(path), path, "ada", EMAIL, successor="")
+    assert page.success[0].value == "ada has no address."
 
 
 def test_a_reminder_says_what_is_done_and_left(path):
