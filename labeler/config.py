@@ -17,6 +17,8 @@ class Settings:
     # `LABELER_IMPORT_ROOT`: the folder on the server from which coordinators may import in the browser; by
     # default the folder of the study.
     import_root: Path | None = None
+    # `LABELER_SMTP`: the mail server through which coordinators can send messages; see `people.mailing`
+    smtp: str | None = None
 
 
 def settings(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -28,7 +30,8 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
     'cache.study'
     """
     study, import_root = environment.get("LABELER_STUDY"), environment.get("LABELER_IMPORT_ROOT")
-    return Settings(Path(study) if study else None, Path(import_root) if import_root else None)
+    smtp = environment.get("LABELER_SMTP") or None
+    return Settings(Path(study) if study else None, Path(import_root) if import_root else None, smtp)
 
 
 def bundled(*parts: str) -> Path:

@@ -5,7 +5,7 @@ Coordinators invite people here, hand over links, write reminders, and pause, re
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
@@ -13,13 +13,15 @@ from urllib.parse import quote, urlsplit
 
 import streamlit as st
 
-from analysis.text import counted, joined
+from analysis.text import counted
+from labeler.config import settings
 from labeler.network import is_of_this_machine_only
 from labeler.studies.course import coordinating, progress, staffing
 from labeler.studies.course.progress import Pace
 from labeler.studies.labelling import own_result
 from labeler.studies.model import Person, Role, State, describe_minutes
-from labeler.studies.people import identity
+from labeler.studies.people import identity, mailing
+from labeler.studies.people.mailing import Mail
 from labeler.studies.results import questionnaires
 from labeler.studies.store import Database
 from labeler.studies.ui import served
@@ -33,7 +35,7 @@ ROLES = {
 LINKS = "links-to-hand-over"  # key in the session state: the new links; the study has only their hashes
 INVITING, ACTION = "inviting", "person-action"  # keys in the session state: which forms are open
 REPLACE, REMOVE, RENAME, REVOKE = "Replace", "Remove", "Rename", "Sign out everywhere"
-EMAIL = "E-mail address"
+EMAIL, REMINDER = "E-mail address", "A reminder"
 ALLOW, WITHDRAW = "Allow own result", "Withdraw own result"
 CONSEQUENCES = {
     REPLACE: "{} can no longer sign in. Labels are kept; a successor takes over the open items.",
@@ -59,6 +61,7 @@ def render_people(db: Database, person: str) -> None:
         listing(reviewers, paces)
     else:
         st.info("Nobody is invited yet. Two reviewers are enough to begin.")
+    remind_all(db, reviewers, paces, person)
     names = [member.name for member in everyone]
     shown = identity.shown_names(db)
     st.selectbox(
@@ -172,8 +175,12 @@ def of_one(db: Database, chosen: Person, pace: Pace | None, actor: str) -> None:
         if is_reviewer and chosen.active:
             text = reminder(shown, coordinating.get_study(db).name, pace, actor)
             st.code(text, language=None, wrap_lines=True)
-            email = identity.emails(db).get(chosen.name, "")
-            st.link_button("Open the reminder in mail", _mail("A reminder", text, email), type="primary")
+            emails = identity.emails(db)
+            email = emails.get(chosen.name, "")
+            with st.container(horizontal=True):
+                st.link_button("Open the reminder in mail", _mail(REMINDER, text, email), type="primary")
+                if email:
+                    offer_to_send("the reminder", [Mail(shown, email, REMINDER, text, emails.get(actor, ""))])
         note = st.text_input("Note for the log (optional)", key=fresh(f"note-{chosen.person_id}"))
         with st.container(horizontal=True):
             if chosen.active and st.button("New link"):
@@ -317,6 +324,12 @@ def hand_over(db: Database, actor: str) -> None:
                 {shown.get(name, name): (emails.get(name, ""), link, messages[name]) for name, link in links.items()}
             )
             st.download_button("Download links for mail merge", merge, "links.csv", on_click="ignore")
+            to_send = [
+                Mail(shown.get(name, name), emails[name], study, messages[name], emails.get(actor, ""))
+                for name in links
+                if name in emails
+            ]
+            offer_to_send("the invitations", to_send)
             if st.button("Hide the links"):
                 del st.session_state[LINKS]
                 st.rerun()
@@ -324,6 +337,34 @@ def hand_over(db: Database, actor: str) -> None:
             if part.open:
                 for text in messages.values():
                     st.code(text, language=None, wrap_lines=True)
+
+
+def offer_to_send(what: str, mails: Sequence[Mail]) -> None:
+    """Show the button that sends messages, if there is a mail server; their texts are shown on the page."""
+    smtp = settings().smtp
+    if smtp is None or not mails:
+        return
+    if st.button(f"Send {what} to {counted(len(mails), 'address', 'addresses')}", key=f"send-{what}"):
+        with errors_here():
+            refused = mailing.send(mailing.mail_server(smtp), mails)
+            sent = f"{counted(len(mails) - len(refused), 'message')} sent."
+            done(" ".join([sent, *(f"Not to {name}: {why}." for name, why in refused.items())]))
+
+
+def remind_all(db: Database, reviewers: Sequence[Person], paces: Mapping[str, Pace], actor: str) -> None:
+    """Offer to send a reminder to each reviewer who has open items and an address, with a preview."""
+    emails, shown, study = identity.emails(db), identity.shown_names(db), coordinating.get_study(db).name
+    waiting = [one for one in reviewers if one.name in emails and not one.paused and paces[one.name].n_left]
+    if settings().smtp is None or not waiting:
+        return
+    with fold(f"Reminders to all who have open items ({len(waiting)})", "remind-all") as part:
+        if part.open:
+            names = {one.name: shown.get(one.name, one.name) for one in waiting}
+            texts = {name: reminder(names[name], study, paces[name], actor) for name in names}
+            for name, text in texts.items():
+                st.code(f"To: {emails[name]}\n\n{text}", language=None, wrap_lines=True)
+            own = emails.get(actor, "")
+            offer_to_send("reminders", [Mail(name, emails[name], REMINDER, text, own) for name, text in texts.items()])
 
 
 def mail_merge(messages: Mapping[str, tuple[str, str, str]]) -> str:

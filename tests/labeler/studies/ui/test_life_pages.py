@@ -24,6 +24,7 @@ from labeler.studies.ui.coordinator.decide import REASONS
 from labeler.studies.ui.coordinator.people import EMAIL, REMOVE, RENAME, REPLACE, mail_merge
 from labeler.studies.ui.coordinator.shared import escape_markdown
 from labeler.studies.ui.coordinator.study import DONE
+from tests.labeler.studies.people.test_mailing import mail_server_here
 from tests.labeler.studies.ui.pages import (
     checked,
     coordinator_page,
@@ -443,6 +444,22 @@ def test_messages_go_to_the_address_of_their_person(path):
     assert {link.proto.url.partition("?")[0] for link in page.get("link_button")} == {"mailto:ada.l@example.org"}
     page = change(people_page(path), path, "ada", EMAIL, successor="")
     assert page.success[0].value == "ada has no address."
+
+
+def test_reminders_are_sent_to_all_who_have_open_items_and_an_address(path, monkeypatch):
+    with mail_server_here() as (address, received):
+        monkeypatch.setenv("LABELER_SMTP", address)
+        assert not [one for one in people_page(path).button if one.label.startswith("Send")]  # nobody has an address
+        with open_database(path) as db:
+            identity.set_email(db, "ada", Role.REVIEWER, "ada@example.org", actor="carol", now=NOW)
+            identity.set_email(db, "carol", Role.COORDINATOR, "carol@example.org", actor="carol", now=NOW)
+        page = coordinator_page("People", "", path, **{"remind-all": True})
+        assert "To: ada@example.org" in texts(page)
+        page = press(page, "Send reminders to 1 address")
+        assert page.success[0].value == "1 message sent."
+        page = press(change(page, path, "ada", "New link"), "Send the invitations to 1 address")
+    assert [(one["To"], one["Reply-To"]) for one in received] == [("ada@example.org", "carol@example.org")] * 2
+    assert "/join/" in received[1].get_payload(decode=True).decode()
 
 
 def test_a_reminder_says_what_is_done_and_left(path):
