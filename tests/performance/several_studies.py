@@ -8,6 +8,7 @@ is that of the server's process. It includes what Streamlit keeps of closed wind
 
 import asyncio
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -31,7 +32,11 @@ def main() -> None:
         paths = [Path(folder) / f"study-{number}.study" for number in range(given.studies)]
         for path in paths:
             make_study(path, 2, n_items=given.items)
-        with serving(paths[0], with_others=True) as served, sync_playwright() as playwright:
+        with (
+            serving(paths[0], with_others=True) as served,
+            sync_playwright() as playwright,
+            ThreadPoolExecutor(1) as pool,
+        ):
             browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
             process = psutil.Process(served.process.pid)
             rows, before = [], process.memory_info().rss
@@ -39,7 +44,8 @@ def main() -> None:
                 for number, path in enumerate(paths):
                     secrets = invited(path)
                     url = served.origin + path_of(path)
-                    asyncio.run(label(url, next(secret for name, secret in secrets.items() if name != ACTOR)))
+                    reviewer = next(secret for name, secret in secrets.items() if name != ACTOR)
+                    pool.submit(asyncio.run, label(url, reviewer)).result()  # Playwright has a loop in this thread
                     page = browser.new_page()
                     page.goto(f"{url}/join/{secrets[ACTOR]}")
                     for place in PLACES:
