@@ -37,6 +37,7 @@ def test_eight_people_label_in_two_studies_and_a_killed_server_mixes_nothing_up(
     windows = {}
     for name in studies.REVIEWERS:
         context = browser.new_context(viewport={"width": 1440, "height": 800})
+        context.set_default_timeout(120_000)
         windows[name] = [(served, context.new_page()) for served in both]
         for served, page in windows[name]:
             enter(page, served, name)
@@ -45,6 +46,8 @@ def test_eight_people_label_in_two_studies_and_a_killed_server_mixes_nothing_up(
         if number == 1:
             first.kill()
             first.start_again()
+            for page in (page for pages in windows.values() for _, page in pages):
+                page.reload()
         for name, pages in windows.items():
             for (served, page), key in zip(pages, keys, strict=True):
                 pressed.setdefault((served.study.name, name), []).append((answer(page, key), key))
