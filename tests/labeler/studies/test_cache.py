@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from labeler.studies.cache import until_changed
+from labeler.studies.cache import cached, forget, until_changed
 from labeler.studies.store import actions, events, verdicts
 from labeler.studies.verdicts import computing
 from tests.making import NOW, log, new_study
@@ -42,3 +42,25 @@ def test_a_result_from_a_change_that_was_taken_back_is_not_kept(study):
         raise ZeroDivisionError
     events.Deed(study, "carol", NOW).log(actions.FIRST_VISIT)
     assert last_action(study) == "first visit"
+
+    events.Deed(study, "carol", NOW).log(actions.SIGN_OUT)
+    assert last_action(study) == "sign out"
+
+
+def test_results_of_one_study_neither_displace_those_of_another_nor_stay_when_it_leaves(study, tmp_path):
+    computed = []
+
+    @cached(key=lambda _db, number: number, n_kept=2)
+    def double(db, number):
+        computed.append((db.path.name, number))
+        return 2 * number
+
+    with new_study(tmp_path / "other.study", n_items=1) as other:
+        assert double(study, 1) == 2
+        for number in range(5):
+            double(other, number)
+        assert double(study, 1) == 2
+        forget(study.path)
+        assert (double(study, 1), double(other, 4)) == (2, 8)
+    of_study = [number for name, number in computed if name == study.path.name]
+    assert of_study == [1, 1] and len(computed) == 7
