@@ -43,9 +43,6 @@ def test_a_result_from_a_change_that_was_taken_back_is_not_kept(study):
     events.Deed(study, "carol", NOW).log(actions.FIRST_VISIT)
     assert last_action(study) == "first visit"
 
-    events.Deed(study, "carol", NOW).log(actions.SIGN_OUT)
-    assert last_action(study) == "sign out"
-
 
 def test_results_of_one_study_neither_displace_those_of_another_nor_stay_when_it_leaves(study, tmp_path):
     computed = []
