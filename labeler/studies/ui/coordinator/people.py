@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 
 import streamlit as st
 
-from analysis.text import counted
+from analysis.text import counted, joined
 from labeler.config import settings
 from labeler.network import is_of_this_machine_only
 from labeler.studies.course import coordinating, progress, staffing
