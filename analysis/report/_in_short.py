@@ -2,9 +2,9 @@
 
 The order is fixed, so that a reader of only the first three is not misled: two groups of reviewers, if there are two;
 how far people agree; whether that is more than chance; whether pairs differ, whether agreement changes, and whether
-errors coincide; what classifiers agree with; whether one may replace a reviewer; what is uncertain and why; what to do
-next. If labels agree hardly more than chance, that comes first. Nothing is said about classifiers unless reviewers
-agree more than chance would.
+errors coincide; what classifiers agree with; whether one may replace a reviewer; what is uncertain and why; what
+happened to the study; what to do next. If labels agree hardly more than chance, that comes first. Nothing is said about
+classifiers unless reviewers agree more than chance would.
 
 A sentence is shown by the labels, or they exclude what it denies, or they cannot tell; a test that finds nothing is no
 proof. Nobody is accused by a coefficient: how a pair agrees is no sign of how it worked.
@@ -30,6 +30,7 @@ from analysis.report._agreement import (
     is_paradox,
 )
 from analysis.report._classifiers import ClassifierNumbers, p_clause
+from analysis.report._happened import happened
 from analysis.report._replacing import may_replace
 from analysis.report._report import Report
 from analysis.report._settings import title_of
@@ -42,7 +43,9 @@ FEW_ITEMS, ENOUGH_ITEMS = 40, 80
 ALPHA_ACCUSED = 0.001  # of the difference between pairs, from which errors can be said to coincide
 MOST_NAMED = 4  # classifiers that a sentence names
 # If there are too many sentences, these go first.
-DISPENSABLE = (("pairs", CANNOT_TELL), ("categories", FACT), ("replacing", CANNOT_TELL), ("pairs", SHOWN))
+DISPENSABLE = (
+    ("pairs", CANNOT_TELL), ("categories", FACT), ("replacing", CANNOT_TELL), ("pairs", SHOWN), ("history", FACT)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,13 +71,18 @@ def in_short(report: Report) -> tuple[ShortSentence, ...]:
     groups = [pairs] if pairs and pairs.about == "groups" else []
     found = [
         *groups, *first, _categories(report), None if groups else pairs, _course(report), _coinciding(report),
-        _compare_with_rule(report), _replacing(report), _uncertain(report), _next_step(report),
+        _compare_with_rule(report), _replacing(report), _uncertain(report), _happened(report), _next_step(report),
     ]  # fmt: skip
     sentences = [one for one in found if one is not None]
     for about, state in DISPENSABLE:
         if len(sentences) > MOST_SENTENCES:
             sentences = [one for one in sentences if (one.about, one.state) != (about, state)]
     return tuple(sentences)
+
+
+def _happened(report: Report) -> ShortSentence | None:
+    text = happened(report)
+    return ShortSentence("history", FACT, text) if text else None
 
 
 def _limits(value: Estimate, level: str, *, other: Estimate | None = None, as_percent: bool = True) -> str:
