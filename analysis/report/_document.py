@@ -218,7 +218,8 @@ def paper_tables(report: Report, classifiers: Sequence[str] | None = None) -> tu
             *(d.DASH if pair.percent.value is None else percent(pair.percent.value) for pair in pairs),
         )
         is_wide = len(pairs) > MAX_COLUMNS  # too wide for a page
-        header, *rows = zip(names, shares, strict=True) if is_wide else (names, shares)
+        lines: list[tuple[str, ...]] = list(zip(names, shares, strict=True)) if is_wide else [names, shares]
+        header, *rows = lines
         caption = "Agreement of each pair of reviewers, in percent of the items that both labelled."
         tables.append(d.table(caption, header, rows, range(1, len(header)), name="paper-pairs"))
     for name in report.classifiers if classifiers is None else classifiers:
