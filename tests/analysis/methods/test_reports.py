@@ -191,7 +191,7 @@ SENTENCES = [
     ("trust", lambda: [Benchmark.of_series("b", (np.array([1.0]), np.array([2.0])))], {"n_runs": 1},
      ("run are not independent",), ()),
     ("trust", lambda: [rolled()], {}, ("differ little", "with one number per run. The share should"),
-     ("median over benchmarks",)),
+     ("per run (median over benchmarks)",)),
     ("trust", list, {}, ("No benchmark … two or more runs", "Left out -------- Nothing"), ()),
     ("trust", lambda: [rough("a")], {"gammas": (), "tests": [MANN_WHITNEY], "n_curve": 0},
      ("requested, or is undefined", "false alarms (Mann-Whitney U test)"), ()),
