@@ -183,7 +183,7 @@ def test_the_suite_of_runs_by_turns_has_the_interval_of_pairs_and_a_coarse_timer
     ratio = check(after, before).suite.ratio
     assert 1.0 < ratio.low < 1.03 < ratio.high < 1.05
     before, after = (Benchmark.of_series("b", [[level * 1e-9]] * 5, unit="s") for level in (33, 34))
-    assert check([after], [before]).suite.detectable == pytest.approx(1 / 33)
+    assert 1 / 33 <= check([after], [before]).suite.detectable < 1.2 / 33
     rng = np.random.default_rng(1)
     state = rng.normal(0, 0.02, (2, 12))
     shared = [tuple(np.exp(state[side] + rng.normal(0, 0.002, 12)) for side in (0, 1)) for _ in range(5)]
@@ -298,7 +298,7 @@ def test_few_whole_nanoseconds_do_not_prove_a_change():
     [
         (0, 2, "s", "  slower  b  from 0 to 2 s, coarse timer", FOUND),
         (0, 16, "B/op", "  higher  b  from 0 to 16 B/op", FOUND),
-        (2, 0, "s", "  faster  b  −100 %", INCONCLUSIVE),
+        (2, 0, "s", "  faster  b  −100 %", NOTHING_FOUND),
         (0, 0, "allocs/op", "1 no change (detectable: changes from 0.0 %).", NOTHING_FOUND),
     ],
 )
