@@ -7,7 +7,7 @@ from statsmodels.stats.power import TTestIndPower
 
 from analysis.raters.agreement import fleiss_kappa
 from analysis.raters.planning import Design, expected, hours, items_for_kappa, items_for_share, limits, reviewer_groups
-from analysis.raters.tables import Counts, WideRatings
+from analysis.raters.tables import Counts
 from analysis.runs.power import (
     detectable_changes,
     margin,
@@ -33,11 +33,11 @@ def test_items_for_a_half_width_of_kappa_and_of_a_share(golden_agreement):
 def test_items_for_kappa_of_more_categories_give_this_half_width():
     shares, kappa = [0.4, 0.3, 0.2, 0.1], 0.4
     n = items_for_kappa(0.05, kappa=kappa, prevalence=shares)
-    rng = np.random.default_rng(1)
-    first = rng.choice(4, 40 * n, p=shares)
-    second = np.where(rng.random(40 * n) < kappa, first, rng.choice(4, 40 * n, p=shares))
-    found = fleiss_kappa(WideRatings(np.column_stack([first, second])), range(4))
-    assert found.half_width * np.sqrt(40) == pytest.approx(0.05, abs=0.001)
+    cells = kappa * np.diag(shares) + (1 - kappa) * np.outer(shares, shares)
+    tables = np.random.default_rng(1).multinomial(n, cells.ravel(), size=50_000).reshape(-1, 4, 4) / n
+    observed = np.trace(tables, axis1=1, axis2=2)
+    by_chance = (((tables.sum(axis=1) + tables.sum(axis=2)) / 2) ** 2).sum(axis=1)
+    assert 1.96 * np.std((observed - by_chance) / (1 - by_chance)) == pytest.approx(0.05, abs=0.001)
     assert items_for_kappa(0.1, kappa=0.1, prevalence=[0.45, 0.55]) == items_for_kappa(0.1, kappa=0.1, prevalence=0.55)
     with pytest.raises(ValueError, match="with sum 1"):
         items_for_kappa(0.1, kappa=0.1, prevalence=[0.5, 0.2])
