@@ -40,7 +40,8 @@ def test_a_practice_round_runs_from_a_file_and_asks_nobody(page, file):
         )
         page.wait_for_function("() => performance.now() - window.__review.paintedAt >= 250")
         page.keyboard.press("s")
-        assert page.locator(".told").text_content() == example.feedback("similar")
+        mark = "✓ Right." if example.category == "similar" else "✗ Different."
+        assert page.locator(".told").text_content() == f"{mark} {example.feedback('similar')}"
         page.keyboard.press("Enter")
     n_right = sum(example.category == "similar" for example in examples)
     page.wait_for_function("() => window.__review.code === null")
@@ -89,6 +90,6 @@ def test_nine_categories_have_buttons_keys_and_meanings_and_digits_leave_shift_t
     assert "Shift+2 fairly sure" in page.locator(".status").text_content()
     page.keyboard.press("Shift+Digit2")
     assert page.evaluate("() => window.__review.said.confidence") == 2
-    assert page.locator(".told").text_content().startswith("Your answer: kind 3")
+    assert page.locator(".told").text_content().startswith("✗ Different. Your answer: kind 3")
     page.keyboard.press("?")
     assert "Kind c: This is <b>kind</b> c." in page.locator(".meanings").text_content()

@@ -257,6 +257,7 @@ def describe_left(db: Database, reviewer_id: int) -> str:
 
 def round_note(db: Database, reviewer_id: int) -> str:
     """Return what a reviewer must know about the calibration round; "" outside of it."""
+    identity.require(db, reviewer_id, Role.REVIEWER)
     if not _is_calibrating(studies.get(db)):
         return ""
     progress = review_queue(db, reviewer_id).progress
@@ -264,7 +265,7 @@ def round_note(db: Database, reviewer_id: int) -> str:
     if not n_items:
         return ""
     again = bool(events.of_actions(db, [actions.CALIBRATE_AGAIN]))
-    begun = "A second calibration round has begun, with other items" if again else "Calibration"
+    begun = f"This is the calibration round{' again, with other items' if again else ''}"
     return (
         f"{begun}: {counted(n_items, 'item')}{_to_practise(db)}. No result uses these labels"
         f"{_after_that(db, reviewer_id)}."

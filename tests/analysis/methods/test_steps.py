@@ -10,6 +10,8 @@ from scipy import stats
 from analysis.methods.points import DETECTORS, STEPS, find_levels
 from analysis.methods.points._steps import best_cut, neighbour_correlation
 from analysis.methods.trend._newest import (
+    LASTING_BY_R,
+    LASTING_BY_VERSIONS,
     LASTING_FACTOR,
     NEWEST_FACTOR,
     newest_step,
@@ -164,7 +166,8 @@ def test_the_stated_power_is_the_formula_with_the_residuals_of_this_history():
     sd = sqrt(5 / 19)
     lasting = (stats.t.ppf(1 - 0.02 / 76, 18) + stats.t.ppf(0.8, 18)) * 1.15 * sd * sqrt(4 / 20)
     newest = (stats.t.ppf(1 - 0.01 / 24, 18) + stats.t.ppf(0.8, 18)) * sd * sqrt(1 + 1 / 19)
-    assert stated.lasting == pytest.approx(LASTING_FACTOR * max(lasting, 1.5 * sd))
+    of_history = 1 + LASTING_BY_VERSIONS / 20 + LASTING_BY_R * find_levels(values).r
+    assert stated.lasting == pytest.approx(LASTING_FACTOR * of_history * max(lasting, 1.5 * sd))
     assert stated.newest == pytest.approx(NEWEST_FACTOR * newest)
     assert stated_power(one_run(values[:5]), find_levels(values[:5]), 1).lasting is None
 

@@ -61,7 +61,9 @@ def test_every_text_format_is_converted_to_the_same_numbers_as_with_all_packages
         tmp_path, *(("convert", path, "--to", "csv", "-o", f"again-{path.name}") for path in written)
     ):
         assert code == 0, output
-    assert all((tmp_path / f"again-{path.name}").read_bytes() == path.read_bytes() for path in written)
+    for path in written:  # of a table, benchmarks without any value are read last
+        again = (tmp_path / f"again-{path.name}").read_bytes()
+        assert sorted(again.splitlines()) == sorted(path.read_bytes().splitlines()), path.name
 
 
 def test_a_check_writes_its_results_without_further_packages(tmp_path):

@@ -251,13 +251,10 @@ def test_the_report_says_what_can_be_concluded(triaged):
     options = reporting.ReportOptions(resampling=reporting.Resampling(1, 40, 40, 19))
     files = reporting.files_of_study(triaged, options, **WHO)
     page, numbers = files["report.md"], json.loads(files["report.json"])
-    assert "No reviewer used unstable, so nothing can be said about this category." in page
     rows = {row["category"]: row for row in numbers["categories"]}
     assert rows["unstable"]["agreement"]["reason"]
     shares = {row["reviewer"]: row["shares"] for row in numbers["by_category"]["reviewers"]}
     assert shares["ben"]["improvement"] == 0
-    least = min((row for row in rows.values() if row["n_labels"]), key=lambda row: row["agreement"]["value"])
-    assert f"least on {least['category']}" in page
     assert sum(row["n_majority"] for row in rows.values()) < N_ALERTS  # where three say three things, it is a tie
     assert "| rule |" in page
     assert {name for name in files if name.startswith("figures/")} >= {"figures/label-strip.svg"}

@@ -466,7 +466,7 @@ def of_versions(levels, n_runs=1, better="lower"):
         ([100] * 5, 3, (), 3, "Too few versions to find a change (6 are needed): sort (5 versions)."),
         ([100], 3, (), 3, "Too few versions to find a change (6 are needed): sort (1 version)."),
         ([100] * 20 + [150] * 20, 1, ("--better", ""), 3, "To state the direction, use --unit or --better."),
-        ([100] * 40, 1, (), 0, "With 80 % probability this history shows a lasting change from 2.2 %, at the newest"),
+        ([100] * 40, 1, (), 0, "With 80 % probability this history shows a lasting change from 2.5 %, at the newest"),
     ],
 )  # fmt: skip
 def test_a_build_fails_for_what_is_worse_and_stops_for_what_is_open(tmp_path, levels, n_runs, options, code, words):

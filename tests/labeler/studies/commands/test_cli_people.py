@@ -112,7 +112,7 @@ def test_an_address_is_set_and_taken_away(study):
 def test_each_group_has_the_same_commands_each_with_words_of_its_own():
     for group, other in (("reviewers", "coordinator"), ("coordinators", "reviewer")):
         listed = re.findall(r"^  (\w+) ", run(group, "--help").output.partition("Commands:")[2], re.MULTILINE)
-        while_it_goes_on = ["pause", "remove", "replace", "result", "resume"] if group == "reviewers" else []
+        while_it_goes_on = ["answers", "pause", "remove", "replace", "result", "resume"] if group == "reviewers" else []
         assert sorted(listed) == sorted(["add", "email", "link", "list", "rename", "revoke", *while_it_goes_on])
         for command in listed:
             text = run(group, command, "--help").output

@@ -283,13 +283,11 @@ def test_a_reviewer_reads_that_calibration_is_practice_before_the_study_and_that
     after = f"; then the study with {n_items} items, about 1 minute"
     assert f"2 items to practise judging together, about 1 minute{after}" in reviewing.describe_work(study, ada)
     assert reviewing.round_note(study, ada) == (
-        f"Calibration: 2 items to practise judging together. No result uses these labels{after}."
+        f"This is the calibration round: 2 items to practise judging together. No result uses these labels{after}."
     )
     answer_everything(study, dict(zip(REVIEWERS, ("similar", "dissimilar") * 2, strict=True)))
     calibrating.begin_second_round(study, **WHO)
-    assert reviewing.round_note(study, ada).startswith(
-        "A second calibration round has begun, with other items: 2 items"
-    )
+    assert reviewing.round_note(study, ada).startswith("This is the calibration round again, with other items: 2 items")
     course.change_state(study, Step.OPEN, why="because", force=True, **WHO)
     assert reviewing.round_note(study, ada) == ""
     assert "practise" not in reviewing.describe_work(study, ada)

@@ -408,4 +408,4 @@ def test_the_first_visit_says_how_long_it_takes_and_until_when_and_enter_begins(
         coordinating.set_finish_by(db, date(2026, 12, 4), actor="carol", now=NOW)
     page = reviewer_page("first_visit", study, "ada")
     assert "Caches · 5 items, about 1 minute · please finish by 4 December 2026" in texts(page)
-    assert [one.proto.shortcut for one in page.button] == ["", ""]  # practice comes first
+    assert [one.proto.shortcut for one in page.button] == ["enter", ""]  # practice comes first
