@@ -46,7 +46,8 @@ def test_a_practice_round_runs_from_a_file_and_asks_nobody(page, file):
     n_right = sum(example.category == "similar" for example in examples)
     page.wait_for_function("() => window.__review.code === null")
     words = page.locator(".words").text_content()
-    assert words == (f"The practice round is over. {n_right} of your 6 answers match the way the items were generated.")
+    assert words.startswith(f"The practice round is over. {n_right} of your 6 answers match the way")
+    assert words.endswith("practise once more.")  # half of the answers were wrong
     assert "</script>" in page.locator(".question").text_content()
     assert (set(asked) <= {"file", "data"}, errors) == (True, [])
 
