@@ -118,7 +118,9 @@ def _time_axis(begin: datetime, end: datetime) -> Any:
     values = [value for number in range(n_steps) if begin <= (value := first + step * number) <= end]
     if len(values) < MIN_TICKS:  # all within a few minutes
         return alt.Axis(grid=False, tickCount=MIN_TICKS, format="%H:%M:%S")
-    return alt.Axis(grid=False, values=[value.timestamp() * 1000 for value in values], format=words, labelOverlap=True)
+    moments = [alt.DateTime(year=at.year, month=at.month, date=at.day, hours=at.hour, minutes=at.minute, utc=True)
+               for at in values]  # fmt: skip
+    return alt.Axis(grid=False, values=moments, format=words, labelOverlap=True)
 
 
 def time_per_item(seconds: Sequence[float]) -> Any:
