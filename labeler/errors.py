@@ -11,7 +11,8 @@
     ├── InputError          an invalid file, option or text
     │   └── Refused         a result file that was not imported, with the place and the reason
     ├── NotAllowed          not allowed in this state of the study, or for this role
-    │   └── SignInFailed    an unknown, expired or revoked link
+    │   └── SignInFailed    an expired or revoked link
+    │       └── UnknownLink no link of this study
     ├── NotAssigned         an answer to an item that is not offered to this reviewer
     └── AnswerRefused       an answer that was too fast, or came after another answer
 
@@ -86,6 +87,16 @@ class NotAllowed(LabelerError):
 
 class SignInFailed(NotAllowed):
     """The sign-in link is unknown, expired or revoked."""
+
+
+class UnknownLink(SignInFailed):
+    """The study has no such sign-in link, or it is a link for all that cannot be used now."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This sign-in link is not valid. Open the link exactly as you received it, or ask your coordinator for a "
+            "new one."
+        )
 
 
 class NotAssigned(LabelerError):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from analysis.text import counted, joined
-from labeler.studies.course import calibrating, coordinating, progress
+from labeler.studies.course import calibrating, coordinating, joining, progress
 from labeler.studies.course.calibrating import CalibrationResult
 from labeler.studies.course.progress import Pace, short_date
 from labeler.studies.labelling import inbox, reviewing
@@ -561,6 +561,10 @@ def _with_waiting(facts: Facts, box: Box) -> Box:
 
 def _waiting(facts: Facts) -> Iterator[Line]:
     db, person = facts.db, facts.person
+    n_requests = len(joining.current(db).requests)
+    if n_requests:
+        yield Line(f"{'waits' if n_requests == 1 else 'wait'} to be admitted.",
+                   counted(n_requests, "person", "people"), Button("See who", place=PEOPLE))  # fmt: skip
     if not identity.reviews_too(db, person):
         unanswered = [message for message in inbox.messages(db) if not message.is_answered]
         if unanswered:

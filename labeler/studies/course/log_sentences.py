@@ -67,6 +67,13 @@ _PHRASES: Mapping[LogAction[...], Callable[[Details], str]] = {
     actions.ALLOW_OWN_RESULT: lambda d: f"allowed {d['reviewer']} to see the own result",
     actions.WITHDRAW_OWN_RESULT: lambda d: f"no longer allowed {d['reviewer']} to see the own result",
     actions.INVITE: lambda d: f"created a sign-in link for {d['name']}",
+    actions.OPEN_LINK: lambda d: (
+        f"created one link for all until {d['until']}"
+        + (f", which admits up to {counted(d['admits'], 'person', 'people')}" if d["admits"] else "")
+    ),
+    actions.END_LINK: lambda _: "ended the link for all",
+    actions.ASK_TO_JOIN: lambda d: f"got the request of {d['name']} to take part",
+    actions.TURN_AWAY: lambda d: f"turned {d['name']} away",
     actions.REVOKE: lambda d: f"signed {d['name']} out everywhere",
     actions.SIGN_IN: lambda _: "signed in",
     actions.SIGN_OUT: lambda _: "signed out",

@@ -8,11 +8,12 @@ import hashlib
 import re
 import secrets
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from analysis.text import counted
-from labeler.errors import InputError, NotAllowed, SignInFailed
+from labeler.errors import InputError, NotAllowed, SignInFailed, UnknownLink
 from labeler.studies.model import Person, Role, State
 from labeler.studies.plan import lifecycle
 from labeler.studies.plan.lifecycle import Action
@@ -93,6 +94,20 @@ def shown_name(db: Database, name: str) -> str:
     return shown_names(db).get(name, name)
 
 
+def own_name(db: Database, name: str) -> str:
+    """Return the name that pages show to the person: that of `shown_name`, or as written behind the link for all.
+
+    The number that `told_apart` adds is not shown, because it would tell that somebody else has this name.
+    """
+    asked: dict[str, str] = {}
+    for event in events.of_actions(db, [actions.ASK_TO_JOIN, actions.INVITE]):
+        if event.action == actions.ASK_TO_JOIN.name:
+            asked[event.details.get("secret", "")] = event.details.get("name", "")
+        elif event.details.get("name") == name and (written := asked.get(event.details["link"])):
+            return shown_names(db).get(name, written)
+    return shown_name(db, name)
+
+
 def rename(
     db: Database, name: str, role: Role, shown: str, *, look_alike: bool = False, actor: str, now: datetime
 ) -> str:
@@ -129,6 +144,27 @@ def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) 
             deed.log(actions.ADD_ROLE, name=person.name, role=role)
 
 
+def told_apart(db: Database, names: Iterable[str]) -> list[str]:
+    """Return each name with a number behind it if it equals, or looks like, a person's name or one before it."""
+    taken = [set(forms) for forms in zip(*map(_forms, _all_names(db)), strict=True)]
+    found = []
+    last: Counter[str] = Counter()  # the last number behind each name
+    for name in names:
+        free = name
+        while any(form in known for form, known in zip(_forms(free), taken, strict=True)):
+            last[name] = max(2, last[name] + 1)
+            suffix = f" ({last[name]})"
+            free = name[: MAX_NAME_LENGTH - len(suffix)].rstrip() + suffix
+        for form, known in zip(_forms(free), taken, strict=True):
+            known.add(form)
+        found.append(free)
+    return found
+
+
+def _forms(name: str) -> tuple[str, str, str]:
+    return people.folded(name), *_skeletons(name)
+
+
 def _look_alike(name: str, other: str) -> bool:
     """Return whether two names can be mistaken for each other on the screen."""
     return any(a == b for a, b in zip(_skeletons(name), _skeletons(other), strict=True))
@@ -152,6 +188,16 @@ def checked_name(name: str) -> str:
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
         raise InputError(f"{name[:80]!r} is not a valid name. A name has 1 to {MAX_NAME_LENGTH} printable characters.")
     return name
+
+
+def checked_email(email: str) -> str:
+    """Return an e-mail address, or "", without spaces at its ends; raises InputError if the address is invalid."""
+    email = email.strip()
+    if email and (
+        len(email) > MAX_EMAIL_LENGTH or not email.isprintable() or not re.fullmatch(r"[^@\s]+@[^@\s]+", email)
+    ):
+        raise InputError(f"{email[:80]!r} is not an e-mail address.")
+    return email
 
 
 def checked_reason(why: str) -> str:
@@ -228,14 +274,18 @@ def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_
     """
     if not 1 <= valid_days <= MAX_INVITATION_DAYS:
         raise InputError(f"A sign-in link can be valid for 1 to {MAX_INVITATION_DAYS} days, not {valid_days}.")
-    secret = secrets.token_urlsafe(24)
+    secret = new_secret()
     with events.by(db, actor, now) as deed:
-        person = _named(db, name, role)
-        access.replace_invitations(db, person.person_id, deed.at_utc)
-        expires = (now + timedelta(days=valid_days)).isoformat()
-        access.add_invitation(db, _hashed(secret), person.person_id, deed.at_utc, expires)
-        deed.log(actions.INVITE, name=person.name, expires=expires, link=_hashed(secret))
+        accept(deed, _named(db, name, role), hashed(secret), valid_days=valid_days)
     return secret
+
+
+def accept(deed: Deed, person: Person, secret_hash: str, *, valid_days: int = INVITATION_DAYS) -> None:
+    """Let a person sign in with the secret that has this hash, and no longer with an earlier one."""
+    access.replace_invitations(deed.db, person.person_id, deed.at_utc)
+    expires = (deed.now + timedelta(days=valid_days)).isoformat()
+    access.add_invitation(deed.db, secret_hash, person.person_id, deed.at_utc, expires)
+    deed.log(actions.INVITE, name=person.name, expires=expires, link=secret_hash)
 
 
 def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
@@ -257,11 +307,7 @@ def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, no
     If the given address is empty, the stored address is removed. Raises InputError if no person in this role has this
     name, or the address is invalid or belongs to another person.
     """
-    email = email.strip()
-    if email and (
-        len(email) > MAX_EMAIL_LENGTH or not email.isprintable() or not re.fullmatch(r"[^@\s]+@[^@\s]+", email)
-    ):
-        raise InputError(f"{email[:80]!r} is not an e-mail address.")
+    email = checked_email(email)
     with events.by(db, actor, now) as deed:
         person = _named(db, name, role)
         holder = people.by_email(db, email) if email else None
@@ -287,12 +333,9 @@ def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
 
     Raises SignInFailed in the same cases as `sign_in`.
     """
-    invitation = access.find_invitation(db, _hashed(secret))
+    invitation = access.find_invitation(db, hashed(secret))
     if invitation is None:
-        raise SignInFailed(
-            "This sign-in link is not valid. Open the link exactly as you received it, or ask your coordinator "
-            "for a new one."
-        )
+        raise UnknownLink
     person = people.by_id(db, invitation.person_id)
     why_not = _why_not(invitation, now)
     if person is None or not person.active:
@@ -329,13 +372,13 @@ def person_of_session(db: Database, token: str | None, *, now: datetime) -> Pers
     Return None if the session is unknown or older than 180 days, or if the person is deactivated.
     """
     oldest = now - timedelta(days=SESSION_DAYS)
-    person = access.person_of_session(db, _hashed(token), oldest.isoformat()) if token else None
+    person = access.person_of_session(db, hashed(token), oldest.isoformat()) if token else None
     return person if person is not None and person.active else None
 
 
 def session_id(token: str) -> str:
     """Return a short id of a session, which labels store; nobody can sign in with it."""
-    return _hashed(token)[:N_SESSION_DIGITS]
+    return hashed(token)[:N_SESSION_DIGITS]
 
 
 def study_id(db: Database) -> str:
@@ -343,7 +386,7 @@ def study_id(db: Database) -> str:
 
     The ids of two studies differ even if their files have the same name.
     """
-    return _hashed(studies.get(db).created_utc)[:N_SESSION_DIGITS]
+    return hashed(studies.get(db).created_utc)[:N_SESSION_DIGITS]
 
 
 def n_links(db: Database) -> int:
@@ -370,10 +413,10 @@ def sign_in_path(db: Database, secret: str) -> str:
 def sign_out(db: Database, token: str, *, now: datetime) -> None:
     """End the session with this token; if the token is unknown, nothing happens."""
     with db.atomic():
-        person = access.person_of_session(db, _hashed(token), "")
+        person = access.person_of_session(db, hashed(token), "")
         if person is not None:
-            access.end_session(db, _hashed(token))
-            Deed(db, person.name, now).log(actions.SIGN_OUT, session=_hashed(token))
+            access.end_session(db, hashed(token))
+            Deed(db, person.name, now).log(actions.SIGN_OUT, session=hashed(token))
 
 
 def require(db: Database, person_id: int, role: Role) -> Person:
@@ -404,8 +447,8 @@ def _session_in(db: Database, person: Person, before: str, now: datetime) -> str
     sign_out(db, before, now=now)
     token = secrets.token_urlsafe(32)
     deed = Deed(db, person.name, now)
-    access.add_session(db, _hashed(token), person.person_id, deed.at_utc)
-    deed.log(actions.SIGN_IN, session=_hashed(token))
+    access.add_session(db, hashed(token), person.person_id, deed.at_utc)
+    deed.log(actions.SIGN_IN, session=hashed(token))
     return token
 
 
@@ -428,7 +471,13 @@ def _why_not(invitation: access.Invitation, now: datetime) -> str:
     return ""
 
 
-def _hashed(secret: str) -> str:
+def new_secret() -> str:
+    """Return a new random sign-in secret."""
+    return secrets.token_urlsafe(24)
+
+
+def hashed(secret: str) -> str:
+    """Return the hash by which the study knows a secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

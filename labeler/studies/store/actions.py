@@ -216,6 +216,25 @@ class _Session(TypedDict):
     session: str  # the hash of the token
 
 
+class _LinkForAll(TypedDict):
+    link: str  # the hash of its secret
+    admits: int  # people whom the link admits by itself; 0 if a coordinator admits them
+    until: str  # its last day
+    asks_email: bool
+
+
+class _Request(TypedDict):
+    name: str
+    email: str  # "" if there is none
+    link: str  # the hash of the secret of the link for all
+    secret: str  # the hash of the personal secret, with which an admission also invites
+
+
+class _Refusal(TypedDict):
+    name: str
+    secret: str
+
+
 INVITE = LogAction(
     "invite", _Invitation, LogState.invite, frozenset({"name", "link"}), published=Published.NEVER, stales=False
 )
@@ -225,6 +244,16 @@ SIGN_IN = LogAction(
 )
 SIGN_OUT = LogAction(
     "sign out", _Session, LogState.sign_out, frozenset({"session"}), published=Published.NEVER, stales=False
+)
+# One link for all. Who is admitted is added and invited as everybody else.
+OPEN_LINK = LogAction("open link", _LinkForAll, private=frozenset({"link"}), published=Published.NEVER, stales=False)
+END_LINK = LogAction("end link", _Nothing, published=Published.NEVER, stales=False)
+ASK_TO_JOIN = LogAction(
+    "ask to join", _Request, private=frozenset({"name", "email", "link", "secret"}), published=Published.NEVER,
+    stales=False,
+)  # fmt: skip
+TURN_AWAY = LogAction(
+    "turn away", _Refusal, private=frozenset({"name", "secret"}), published=Published.NEVER, stales=False
 )
 # A reviewer has finished the introduction.
 FIRST_VISIT = LogAction("first visit", _Nothing, published=Published.NEVER, stales=False)

@@ -135,7 +135,7 @@ def navigation(db: Database, person: Person, study: ServedStudy) -> dict[str, li
         top.insert(0, st.Page(first, title="Start", url_path="start", default=True, visibility="hidden"))
     return {
         "": top,
-        identity.shown_name(db, person.name): [_page(title, render, db, person) for title, render in menu.items()],
+        identity.own_name(db, person.name): [_page(title, render, db, person) for title, render in menu.items()],
     }
 
 
@@ -207,5 +207,5 @@ def sign_out(db: Database, person: Person) -> None:
     """Show the page for signing out, which also sends unsaved answers."""
     if Role.REVIEWER in person.roles:
         label.deliver(db, person.person_id, leaving=True)
-    st.write(f"You are signed in as **{escape_markdown(identity.shown_name(db, person.name))}**.")
+    st.write(f"You are signed in as **{escape_markdown(identity.own_name(db, person.name))}**.")
     st.html('<a href="sign-out" target="_self">Sign out on this device</a>')

@@ -21,7 +21,7 @@ from labeler.studies.ui.served import PERSON_HEADER, SCOPE, ServedStudies, Serve
 from labeler.studies.ui.studies_page import StudiesPage
 
 HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
-OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")
+OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, sign_in.ASK_PATH, "/sign-out")
 LET_IN_S = 5.0
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _FROM_ELSEWHERE = PlainTextResponse("This request came from another site, so it was refused.", status_code=403)

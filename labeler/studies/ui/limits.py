@@ -53,26 +53,26 @@ class RateLimit:
 
 
 class WrongSignIns:
-    """Counts failed sign-ins by client address.
+    """Counts failed sign-ins, or up to `most` other steps within a minute, by client address.
 
     A client with too many failures must wait.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, clock: Callable[[], float] = time.monotonic, most: int = N_WRONG) -> None:
+        self._clock, self._most = clock, most
         self._times: OrderedDict[str, deque[float]] = OrderedDict()  # by client; the most recent client is last
 
     def wait_s(self, address: str) -> float:
         """Return the number of seconds until this client may try again; return 0 if the client need not wait."""
         times = self._times.get(client(address))
-        if times is None or len(times) < N_WRONG:
+        if times is None or len(times) < self._most:
             return 0.0
         return max(0.0, times[0] + WITHIN_S - self._clock())
 
     def note(self, address: str) -> None:
-        """Count a failed sign-in from this address."""
+        """Count a failed sign-in, or other step, from this address."""
         where = client(address)
-        self._times.setdefault(where, deque(maxlen=N_WRONG)).append(self._clock())
+        self._times.setdefault(where, deque(maxlen=self._most)).append(self._clock())
         self._times.move_to_end(where)
         if len(self._times) > MAX_CLIENTS:
             self._times.popitem(last=False)

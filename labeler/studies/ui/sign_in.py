@@ -14,9 +14,9 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from labeler.errors import LabelerError, SignInFailed, for_anyone
+from labeler.errors import InputError, LabelerError, SignInFailed, UnknownLink, for_anyone
 from labeler.safe_text import one_line
-from labeler.studies.course import coordinating
+from labeler.studies.course import coordinating, joining
 from labeler.studies.labelling import reviewing
 from labeler.studies.model import Person
 from labeler.studies.people import identity
@@ -27,7 +27,7 @@ from labeler.studies.ui.limits import WrongSignIns, client
 from labeler.studies.ui.served import MAX_KNOWN, SCOPE, STUDIES_COOKIE, ServedStudies, ServedStudy, studies_in
 from labeler.studies.ui.turns import TooManyWaiting
 
-PROVIDER_PATH = "/sign-in/provider"
+PROVIDER_PATH, ASK_PATH = "/sign-in/provider", "/ask"
 MAX_FORM_BYTES = 4096
 REFUSED = 403
 ARRIVING_COOKIE, ARRIVING_S = "labeler_arriving", 600  # the study to which a person signs in through the provider
@@ -61,6 +61,18 @@ JOIN_FORM = """<form method="post" action="{base}/sign-in{query}"><input type="h
 history.replaceState(null, "", "{base}/sign-in");
 if (document.visibilityState === "visible") document.forms[0].requestSubmit();
 </script>"""
+# Of the link for all. `{secret}` is that of the link.
+N_ASKS = 60  # within a minute from one address, which a class in one room can share
+ASK_FORM = """<form method="post" action="{base}/ask"><input type="hidden" name="link" value="{secret}">
+<p><label for="name">Your name</label><br><input id="name" name="name" value="{name}" maxlength="{most}"
+autocomplete="name" required></p>{email}<button>Take part</button></form>
+<p>If you take part already, open your own link, or <a href="{base}/">continue in this browser</a>.</p>"""
+EMAIL_FIELD = """<p><label for="email">Your e-mail address, if you want to get messages</label><br>
+<input id="email" name="email" type="email" autocomplete="email" value="{email}"></p>"""
+WAITING_WORDS = (
+    "A coordinator will let you in. Then this page opens the study; it looks every few seconds. You can also "
+    "keep the address of this page and come back: it is your own sign-in link, so do not share it."
+)
 SIGN_IN_FORM = """<form method="post" action="{base}/sign-in">
 <p><label for="link">If the link opened in the wrong browser, paste it here:</label></p>
 <p><input id="link" name="link" autocomplete="off" required> <button>Sign in</button></p></form>"""
@@ -96,12 +108,18 @@ def routes() -> list[Route]:
         Route(PROVIDER_PATH, _sign_in_by_provider, methods=["GET", "POST"]),
         Route("/sign-out", _sign_out, methods=["GET", "POST"]),
         Route("/join/{secret}", _join),
+        Route(ASK_PATH, _ask, methods=["POST"]),
     ]
 
 
 def _wrong_sign_ins(_study: ServedStudy) -> WrongSignIns:
     """Return the empty count of failed sign-ins with which a study begins."""
     return WrongSignIns()
+
+
+def _asks(_study: ServedStudy) -> WrongSignIns:
+    """Return the empty count of requests to take part with which a study begins."""
+    return WrongSignIns(most=N_ASKS)
 
 
 async def _in_turn(request: Request, step: Callable[[ServedStudy], Response]) -> Response:
@@ -159,6 +177,59 @@ async def _sign_in(request: Request) -> Response:
         return RedirectResponse(link[0], status_code=303)  # a link of another study of this server
     secret = re.split(r"[?#]", text)[0].rpartition("/")[2]
     return await _in_turn(request, lambda study: _signed_in(study, request, secret, instead="instead" in form))
+
+
+async def _ask(request: Request) -> Response:
+    """Ask to take part with the link for all, and go on to the personal link of who asked."""
+    if not same_origin(request):
+        return page("Take part", "This form came from another site, so it was refused.", status=403)
+    try:
+        body = await body_of(request, MAX_FORM_BYTES)
+    except BodyRefused as refusal:
+        words = "The server did not receive the form, or it is too long. Open the link again."
+        return page("Take part", words, status=refusal.status, headers=CLOSING)
+    form = {name: values[0] for name, values in parse_qs(body.decode(errors="replace")).items()}
+    secret, name, email = (form.get(key, "") for key in ("link", "name", "email"))
+
+    def answer(study: ServedStudy) -> Response:
+        address, wrong, asks = _address(request), study.part(_wrong_sign_ins), study.part(_asks)
+        wait_s = math.ceil(max(wrong.wait_s(address), asks.wait_s(address)))
+        if wait_s:
+            words = f"Too many requests came from your address. Try again in {wait_s} s."
+            return page("Take part", words, status=429, headers={"Retry-After": str(wait_s)})
+        asks.note(address)
+        try:
+            with study.open() as db:
+                try:
+                    personal = joining.ask(db, secret, name, email, now=datetime.now(UTC))
+                except InputError as error:
+                    return _offer(db, study, secret, name, email, str(error))
+        except SignInFailed as error:
+            wrong.note(address)
+            return page("Sign in", str(error), _forms(study), status=REFUSED)
+        except LabelerError as error:
+            return unavailable(error)
+        return RedirectResponse(f"{study.base}/join/{personal}", status_code=303, headers={"Cache-Control": "no-store"})
+
+    return await _in_turn(request, answer)
+
+
+def _offer(db: Database, study: ServedStudy, secret: str, name: str = "", email: str = "", why: str = "") -> Response:
+    """Return the form behind the link for all; raises UnknownLink as `joining.usable_link` does."""
+    link = joining.usable_link(db, secret, now=datetime.now(UTC))
+    field = EMAIL_FIELD.format(email=escape(email)) if link.asks_email else ""
+    form = ASK_FORM.format(
+        base=study.base, secret=escape(secret), name=escape(name), most=identity.MAX_NAME_LENGTH, email=field
+    )
+    words = f"This link lets you take part in the study “{coordinating.get_study(db).name}”."
+    return page("Take part", why or words, form, status=400 if why else 200)
+
+
+def _behind(db: Database, study: ServedStudy, secret: str) -> Response:
+    """Return the page of who waits to be admitted, or of the link for all; raises UnknownLink for other secrets."""
+    if joining.waits(db, secret):
+        return page("Please wait", WAITING_WORDS, headers={"Refresh": str(RETRY_S)})
+    return _offer(db, study, secret)
 
 
 async def _sign_in_by_provider(request: Request) -> Response:
@@ -225,15 +296,22 @@ def _signed_in(study: ServedStudy, request: Request, secret: str, *, instead: bo
 
 
 def _refused(study: ServedStudy, request: Request, secret: str) -> Response | None:
-    """Return the page that says why a secret signs nobody in; return None if it does. Wrong secrets are counted."""
+    """Return the page of a secret that signs nobody in; return None if it does. Wrong secrets are counted.
+
+    The page says why not; behind the link for all, it asks for a name, and later to wait.
+    """
     address, wrong = _address(request), study.part(_wrong_sign_ins)
     wait_s = math.ceil(wrong.wait_s(address))
     if wait_s:
         words = f"Too many invalid sign-in links came from your address. Try again in {wait_s} s."
-        return page("Sign in", words, _forms(study), status=429, headers={"Retry-After": str(wait_s)})
+        again = {"Refresh": str(wait_s)} if request.method == "GET" else {}  # who waits to be admitted goes on
+        return page("Sign in", words, _forms(study), status=429, headers={"Retry-After": str(wait_s), **again})
     try:
         with study.open() as db:
-            identity.person_of_invitation(db, secret, now=datetime.now(UTC))
+            try:
+                identity.person_of_invitation(db, secret, now=datetime.now(UTC))
+            except UnknownLink:
+                return _behind(db, study, secret)
     except SignInFailed as error:
         wrong.note(address)
         return page("Sign in", str(error), _forms(study), status=REFUSED)
@@ -261,12 +339,11 @@ def _asks_first(
         with study.open() as db:
             current = identity.person_of_session(db, token, now=now)
             invited = invited_by(db)
-            shown = identity.shown_names(db)
+            here, new = ("" if person is None else identity.own_name(db, person.name) for person in (current, invited))
     except LabelerError:
         return None  # errors are shown later, when the person signs in
     if current is None or current.person_id == invited.person_id:
         return None
-    here, new = (shown.get(person.name, person.name) for person in (current, invited))
     extra = (
         f"{form}<button>Continue as {escape(new)}</button></form>"
         f'<p><a href="{study.base}/">Stay signed in as {escape(here)}</a></p>'

@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import streamlit as st
 
 from analysis.text import counted, joined
 from labeler.config import settings
-from labeler.network import is_of_this_machine_only
 from labeler.studies.course import coordinating, progress, staffing
 from labeler.studies.course.progress import Pace
 from labeler.studies.labelling import own_result
@@ -25,7 +24,18 @@ from labeler.studies.people.mailing import Mail
 from labeler.studies.results import questionnaires
 from labeler.studies.store import Database
 from labeler.studies.ui import served
-from labeler.studies.ui.coordinator.shared import PERSON, box, done, errors_here, escape_markdown, fold, fresh, table
+from labeler.studies.ui.coordinator.joining import one_link_for_all
+from labeler.studies.ui.coordinator.shared import (
+    PERSON,
+    box,
+    done,
+    errors_here,
+    escape_markdown,
+    fold,
+    fresh,
+    table,
+    warn_if_of_this_machine,
+)
 
 ROLES = {
     "Reviewers": [Role.REVIEWER],
@@ -57,6 +67,7 @@ def render_people(db: Database, person: str) -> None:
     chosen = _chosen(everyone)
     invite(db, person, has_people=bool(reviewers), is_first=chosen is None)
     hand_over(db, person)
+    one_link_for_all(db, person)
     if reviewers:
         listing(reviewers, paces)
     else:
@@ -311,9 +322,7 @@ def hand_over(db: Database, actor: str) -> None:
     with st.container(border=True, key="links"):
         st.write("Send each link only to its person. You can see these links until you close or reload this window, "
                  "and make new ones at any time.")  # fmt: skip
-        if any(is_of_this_machine_only(urlsplit(link).hostname) for link in links.values()):
-            st.warning("These links open only on this computer. So that others can open your links, start the server "
-                       "with labeler serve --share.")  # fmt: skip
+        warn_if_of_this_machine(links.values())
         for name, link in links.items():
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f"**{escape_markdown(shown.get(name, name))}**", width=160)

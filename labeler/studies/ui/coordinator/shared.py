@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from html import escape
 from typing import Any
+from urllib.parse import urlsplit
 
 import streamlit as st
 
 from labeler.errors import LabelerError
 from labeler.files.outputs import as_part_of_a_page
+from labeler.network import is_of_this_machine_only
 from labeler.safe_text import escape_markdown as escape_markdown
 from labeler.studies.ui import served
 from labeler.studies.ui.coordinator.clicks import by_click
@@ -207,6 +209,13 @@ def errors_here() -> Iterator[None]:
         yield
     except LabelerError as error:
         st.error(escape_markdown(by_click(str(error))))
+
+
+def warn_if_of_this_machine(links: Iterable[str]) -> None:
+    """Warn if sign-in links open only on the computer of the server."""
+    if any(is_of_this_machine_only(urlsplit(link).hostname) for link in links):
+        st.warning("These links open only on this computer. So that others can open your links, start the server "
+                   "with labeler serve --share.")  # fmt: skip
 
 
 class Bar:

@@ -184,7 +184,7 @@ def test_secrets_are_nowhere_in_the_file(study):
         content = bytes_on_disk(study)
         assert secret.encode() not in content, place
         assert token.encode() not in content, place
-        assert identity._hashed(secret).encode() in content  # proves that the search would find it
+        assert identity.hashed(secret).encode() in content  # proves that the search would find it
         study.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
