@@ -14,7 +14,7 @@ import pytest
 
 from labeler.errors import LabelerError
 from labeler.files.formats.reading import ReadOptions
-from labeler.studies.course import calibrating, coordinating, course, staffing
+from labeler.studies.course import calibrating, coordinating, course, joining, staffing
 from labeler.studies.items import browsing, importing
 from labeler.studies.labelling import guide, inbox
 from labeler.studies.model import CalibrationGate, PlanParameters, Protocol, Role, State
@@ -114,6 +114,14 @@ def added(db):
     return next_items.next_items(db, 4, actor=BOTH, now=NOW).counts
 
 
+def asked(db):
+    """Let two people ask to take part; return the hashes of their secrets."""
+    link = joining.open_link(db, admits=0, until=NOW.date(), asks_email=False, **DONE)
+    for name in ("Fay", "Gil"):
+        joining.ask(db, link, name, now=NOW)
+    return [one.secret_hash for one in joining.waiting(db)]
+
+
 class Standing(datetime):
     """A clock that stands still."""
 
@@ -149,6 +157,10 @@ ACTIONS = {
         lambda db: of_all_items(db, lambda name: browsing.exclude(db, name, "because", **DONE)),
         lambda db: of_all_items(db, lambda name: browsing.include(db, name, "because", **DONE)),
     ],
+    "joining.open_link": [lambda db: bool(asked(db))],
+    "joining.end_link": [lambda db: joining.end_link(db, **DONE)],
+    "joining.admit": [lambda db: joining.admit(db, asked(db), **DONE)],
+    "joining.turn_away": [lambda db: joining.turn_away(db, asked(db), **DONE)],
     "staffing": [
         lambda db: staffing.pause(db, "ada", why="", **DONE),
         lambda db: staffing.remove(db, "ada", why="", **DONE),
