@@ -86,8 +86,8 @@ def describe(link: LinkForAll, now: datetime) -> str:
     if link.admits:
         most = counted(link.admits, "person", "people")
         return f"Until {day}, the link admits up to {most} by itself; {link.n_asked} so far."
-    asks = " and an address, if they want" if link.asks_email else ""
-    return f"Until {day}, people can use the link to give a name{asks}, and wait to be admitted; {link.n_asked} so far."
+    address = ", perhaps an address," if link.asks_email else ""
+    return f"Until {day}, people who open the link give a name{address} and wait to be admitted; {link.n_asked} so far."
 
 
 def create(db: Database, actor: str) -> None:

@@ -141,7 +141,7 @@ def test_the_page_people_creates_the_link_shows_it_and_ends_it(path, server):
     (url,) = [code.value for code in checked(page).code if "/join/" in code.value]
     own_link(ask(client_of(server, path), url.rpartition("/")[2], "Eve"))
     page = people_page(path)
-    assert says(texts(page), "give a name, and wait to be admitted; 1 so far")
+    assert says(texts(page), "give a name and wait to be admitted; 1 so far")
     assert "/join/" not in texts(page)  # another window does not know it
     button(page, "End the link").click().run()
     with open_database(path) as db:
@@ -178,7 +178,7 @@ def test_who_waits_is_a_thing_that_waits_for_coordinators(path, server):
 @pytest.mark.parametrize(
     ("admits", "n_asked", "days", "sentence"),
     [
-        (0, 0, 0, "Until 28 November 2026, people can use the link to give a name, and wait to be admitted; 0 so far."),
+        (0, 0, 0, "Until 28 November 2026, people who open the link give a name and wait to be admitted; 0 so far."),
         (30, 1, 0, "Until 28 November 2026, the link admits up to 30 people by itself; 1 so far."),
         (2, 2, 0, "The link has admitted 2 people, as many as it may, and lets nobody in any more."),
         (2, 1, 1, "The link ended after 28 November 2026; 1 person used it."),
