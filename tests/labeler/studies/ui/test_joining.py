@@ -1,5 +1,6 @@
 """One link for all, in browsers of people who are not signed in, and on the page People."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
@@ -115,6 +116,24 @@ def test_too_many_requests_from_one_address_wait(path, server, monkeypatch):
     link, browser = open_link(path), client_of(server, path)
     statuses = [ask(browser, link, f"person {number}").status_code for number in range(4)]
     assert (statuses, len(waiting(path))) == ([303, 303, 303, 429], 3)
+
+
+def test_people_who_ask_at_once_get_no_more_places_than_there_are(path, server):
+    link = open_link(path, admits=3)
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda number: ask(client_of(server, path), link, f"person {number}"), range(8)))
+    assert sorted(reply.status_code for reply in replies) == [303] * 3 + [403] * 5
+    with open_database(path) as db:
+        assert sum(one.name.startswith("person") for one in identity.everyone(db)) == 3
+
+
+def test_the_link_of_one_study_is_unknown_in_another_on_the_same_server(path, tmp_path):
+    other = make_study(tmp_path / "other.study", created=NOW - timedelta(days=1))
+    server, link = clients.serving(path, other), open_link(path)
+    own = own_link(ask(client_of(server, path), link, "Eve"))
+    there = client_of(server, other)
+    assert [there.get(f"/join/{secret}").status_code for secret in (link, own)] == [403, 403]
+    assert (ask(there, link, "Eve").status_code, waiting(other)) == (403, [])
 
 
 @pytest.mark.parametrize(
