@@ -3,6 +3,7 @@
 import ipaddress
 import socket
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from typing import Any
 
 import psutil
@@ -38,3 +39,19 @@ def is_of_this_machine_only(host: str | None) -> bool:
         return host == "localhost" or ipaddress.ip_address(host or "").is_loopback
     except ValueError:
         return False
+
+
+def qr_text(url: str) -> str:
+    """Return a QR code for a terminal, made of half blocks for a dark ground."""
+    import segno  # most commands draw none
+
+    drawn = StringIO()
+    segno.make(url, micro=False).terminal(drawn, compact=True)
+    return drawn.getvalue().rstrip("\n")
+
+
+def qr_svg(url: str) -> str:
+    """Return a QR code as SVG on a white ground."""
+    import segno
+
+    return segno.make(url, micro=False).svg_inline(scale=4, light="#ffffff")

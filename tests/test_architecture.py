@@ -57,7 +57,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/config.py": set(),
     "labeler/errors.py": set(),
     "labeler/marks.py": set(),
-    "labeler/network.py": {"psutil"},
+    "labeler/network.py": {"psutil", "segno"},
     "labeler/plugins.py": set(),
     "labeler/safe_text.py": set(),
     "labeler/text.py": set(),

@@ -97,6 +97,8 @@ def serve(
         elif start_secret:
             remark("Open this link to create a study in the browser:")
             click.echo(f"start: {reached[0].rstrip('/')}/start/{start_secret}")
+        if address == EVERYWHERE and hosts and sys.stderr.isatty():
+            remark(f"{reached[0]}\n{network.qr_text(reached[0])}")
 
     shared = None if url or not hosts or network.is_of_this_machine_only(hosts[0]) else reached[0]
     files, folder = ([], path) if path.is_dir() else ([path], None)

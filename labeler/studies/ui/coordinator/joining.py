@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 import streamlit as st
 
 from analysis.text import counted
+from labeler import network
 from labeler.studies.course import coordinating, joining
 from labeler.studies.course.joining import MAX_DAYS, MAX_WAITING, LinkForAll, Waiting
 from labeler.studies.course.staffing import StaffChange
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.store import Database
-from labeler.studies.ui import served
+from labeler.studies.ui import component, served
 from labeler.studies.ui.coordinator.shared import box, done, errors_here, fold, fresh, warn_if_of_this_machine
 
 OWN_LINK = "link-for-all"  # key in the session state: the new link by its hash, which is all that the study has
@@ -67,6 +68,7 @@ def of_link(db: Database, link: LinkForAll, actor: str) -> None:
     url = st.session_state.get(OWN_LINK, {}).get(link.secret_hash)
     if url:
         st.code(url, language=None)
+        component.still(network.qr_svg(url), "QR code of the link, for cameras of phones")
         warn_if_of_this_machine([url])
     else:
         st.caption("Only the window that created the link shows it. For another one, end this link.")

@@ -214,7 +214,7 @@ def card(db: Database, reviewer_id: int) -> None:
     if not n_practice:
         start_button(db, reviewer_id, "Start labelling", is_next=True)
         return
-    if st.button(practise_on(n_practice), type="primary", key="practise", shortcut="Enter"):
+    if st.button(practise_on(n_practice), type="primary", key="practise"):
         st.session_state[STEP] = "practice"
         st.rerun()
     start_button(db, reviewer_id, "Skip practice and start labelling", is_next=False)

@@ -158,6 +158,7 @@ def test_the_page_people_creates_the_link_shows_it_and_ends_it(path, server):
     assert any(one.label == "Last day (UTC)" for one in page.date_input)
     button(page, "Create the link").click().run()
     (url,) = [code.value for code in checked(page).code if "/join/" in code.value]
+    assert any("QR code of the link" in one.proto.body for one in page.get("html"))
     own_link(ask(client_of(server, path), url.rpartition("/")[2], "Eve"))
     page = people_page(path)
     assert says(texts(page), "give a name and wait to be admitted; 1 so far")
