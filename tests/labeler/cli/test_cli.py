@@ -16,7 +16,7 @@ from tests.labeler.commands import run, write_results
 from tests.making import log
 from tests.sentences import says
 
-SECRET_LINK = r"http://127\.0\.0\.1:8501/s/[0-9a-f]{12}/join/[\w-]{32}"
+SECRET_LINK = r"http://127\.0\.0\.1:\d+/s/[0-9a-f]{12}/join/[\w-]{32}"
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.making import REVIEWERS, answer_everything, item_name, log, make_stud
 from tests.sentences import says
 
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
-LINK = r"http://127\.0\.0\.1:8501/s/[0-9a-f]{12}/join/[\w-]{32}"
+LINK = r"http://127\.0\.0\.1:\d+/s/[0-9a-f]{12}/join/[\w-]{32}"
 
 
 @pytest.fixture(scope="module")
