@@ -165,6 +165,8 @@ class Benchmark:
             object.__setattr__(self, "benchmark", self.name)
         if not self.runs and not self.failures:
             raise ValueError(f"benchmark {self.name!r} has no runs")
+        if _are_sound(self.runs):
+            return
         for index, run in enumerate(self.runs):
             _check_run(run, f"benchmark {self.name!r}, run {index}")
             if run.better not in DIRECTIONS:
@@ -210,15 +212,8 @@ class Benchmark:
                     f"benchmark {name!r}: condition {condition!r} has {len(texts)} texts, but there are {len(values)} "
                     "runs"
                 )
-        runs = tuple(
-            Run(
-                run,
-                unit,
-                better,
-                {name: texts[at] for name, texts in known_conditions.items() if texts[at] != ""} or NOTHING_KNOWN,
-            )
-            for at, run in enumerate(values)
-        )
+        of_runs = _conditions_of_runs(known_conditions) if known_conditions else [NOTHING_KNOWN] * len(values)
+        runs = tuple(Run(run, unit, better, of_run) for run, of_run in zip(values, of_runs, strict=True))
         return cls(name, runs, application, benchmark, parameters or {}, tuple(failures), tuple(former_names))
 
     @property
@@ -239,7 +234,7 @@ class Benchmark:
     @property
     def conditions(self) -> dict[str, tuple[str, ...]]:
         """Return a dict from the name of a condition to its value in each run ("" if unknown); factors come last."""
-        recorded = dict.fromkeys(name for run in self.runs for name in run.conditions)
+        recorded = dict.fromkeys(name for run in one_of_each(self.runs) for name in run.conditions)
         names = [
             *(name for name in CONDITIONS if name in recorded),
             *(name for name in recorded if name not in CONDITIONS),
@@ -253,6 +248,8 @@ class Benchmark:
 
     def of(self, condition: str) -> tuple[str, ...]:
         """Return the level of a condition in each run, or "" for a run in which the level is unknown."""
+        if len(one_of_each(self.runs)) == 1:
+            return (self.runs[0].of(condition),) * len(self.runs)
         return tuple(run.of(condition) for run in self.runs)
 
     def levels(self, condition: str) -> tuple[str, ...]:
@@ -272,6 +269,27 @@ class Benchmark:
     def take(self, numbers: Sequence[int]) -> "Benchmark":
         """Return the benchmark with only the runs at these positions, in this order, and with all failures."""
         return replace(self, runs=tuple(self.runs[number] for number in numbers))
+
+
+def _conditions_of_runs(conditions: Mapping[str, Sequence[str]]) -> list[Mapping[str, str]]:
+    """Return the known conditions of each run; runs with the same texts share one object."""
+
+    def known(texts: Sequence[str]) -> Mapping[str, str]:
+        return {name: text for name, text in zip(conditions, texts, strict=True) if text != ""} or NOTHING_KNOWN
+
+    of_runs = list(zip(*conditions.values(), strict=True))
+    if any(set(map(type, texts)) != {str} for texts in conditions.values()):
+        return list(map(known, of_runs))  # for example 1 and 1.0, which are equal, but are not the same text
+    shared = {texts: known(texts) for texts in set(of_runs)}
+    return [shared[texts] for texts in of_runs]
+
+
+def one_of_each(runs: Sequence[Run]) -> list[Run]:
+    """Return a run for each object of conditions, which runs of the same conditions share if they were read together.
+
+    If the list has one run, all runs have its conditions. Runs with equal conditions can be in the list, too.
+    """
+    return list({id(run.conditions): run for run in runs}.values())
 
 
 def is_factor(condition: str) -> bool:
@@ -311,6 +329,17 @@ def in_direction(is_lower: bool, better: str) -> str:
     if better == UNKNOWN:
         return LOWER if is_lower else HIGHER
     return FASTER if is_lower == (better == LOWER) else SLOWER
+
+
+def _are_sound(runs: Sequence[Run]) -> bool:
+    """Check all runs at once, which is faster; if something is wrong, the check of each run names the place."""
+    if not runs:
+        return True
+    unit, better = runs[0].unit, runs[0].better
+    for run in runs:
+        if run.unit != unit or run.better != better or np.ndim(run.values) != 1 or not len(run.values):
+            return False
+    return better in DIRECTIONS and bool(np.isfinite(np.concatenate([run.values for run in runs])).all())
 
 
 def _check_run(run: Run, place: str) -> None:
@@ -426,7 +455,8 @@ def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION
     `conditions`: the conditions to split by. Returns one benchmark for each combination of levels, named `NAME @
     LEVEL`, in order of first appearance. If each condition has one level, the list contains only the benchmark itself.
     """
-    varied = [name for name in conditions if len(set(benchmark.of(name))) > 1]
+    is_uniform = len(one_of_each(benchmark.runs)) == 1
+    varied = [] if is_uniform else [name for name in conditions if len(set(benchmark.of(name))) > 1]
     if not varied:
         return [benchmark]
     levels = dict.fromkeys(zip(*map(benchmark.of, varied), strict=True))
@@ -453,6 +483,8 @@ def in_order(benchmark: Benchmark) -> Benchmark:
     >>> in_order(Benchmark.of_series("b", [[0.0], [1.0], [2.0]], conditions=versions)).conditions
     {'version': ('old', 'old', 'new')}
     """
+    if len(one_of_each(benchmark.runs)) == 1:
+        return benchmark
     is_named = all(benchmark.of(RUN))
     if not is_named and any(benchmark.of(RUN)):
         return benchmark
@@ -576,6 +608,8 @@ def sorted_by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
 
 
 def _with_runs_by_name(benchmark: Benchmark) -> Benchmark:
+    if len(one_of_each(benchmark.runs)) == 1 and not benchmark.failures:
+        return benchmark
     differing = {name for name, values in benchmark.conditions.items() if len(set(values)) > 1}
     of_one_run = [name for name in OF_ONE_RUN if name in differing] if all(benchmark.of(RUN)) else []
     names = [*sorted(differing.difference(OF_ONE_RUN)), *of_one_run]

@@ -24,6 +24,7 @@ EXACT_TIED = 400  # maximum number of pairs of runs for the exact test with ties
 FURTHEST = 40.0  # range of natural logarithms of the ratio in which the limits of an interval are searched
 HALVINGS = 28
 DECIMALS = 13  # in the search for an interval, values that are equal to so many decimals count as equal
+ROWS_AT_ONCE = 2048  # tests that are computed together, so that memory does not grow with their number
 AT_ONCE = 500_000  # maximum number of array elements when pairs of runs are compared
 MAX_PAIRS = 4_000_000  # with more pairs of runs, the median of the ratios is that of a random sample of pairs
 SEED = 0
@@ -61,6 +62,10 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED, *, ties: bool = T
 
 def _p_values(a: Floats, b: Floats, test: str, *, ties: bool = True) -> Floats:
     """Compute `p_values`; if `ties` is False, use the exact distribution of ranks without ties, which is faster."""
+    if len(a) > ROWS_AT_ONCE:
+        starts = range(0, len(a), ROWS_AT_ONCE)
+        rows = [slice(start, start + ROWS_AT_ONCE) for start in starts]
+        return np.concatenate([_p_values(a[some], b[some], test, ties=ties) for some in rows])
     _, exponent = np.frexp(np.maximum(np.abs(a).max(1), np.abs(b).max(1)))
     a, b = np.ldexp(a, -exponent[:, None]), np.ldexp(b, -exponent[:, None])  # exact, and avoids overflow of squares
     if test == WELCH:

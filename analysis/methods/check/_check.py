@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,7 +141,7 @@ def _other_verdict(rules: Rules, benchmark: Benchmark, warmup: Warmup) -> tuple[
 
 def _median(benchmark: Benchmark, values: Floats, per_run: PerRun) -> float | None:
     of_run = per_run.steady(benchmark.runs[0]) if len(values) == 1 else values
-    return float(np.median(of_run)) if len(of_run) else None
+    return median(of_run.tolist()) if len(of_run) else None
 
 
 def _within(benchmark: Benchmark, per_run: PerRun) -> Estimate:

@@ -23,7 +23,8 @@ from analysis.runs.benchmark import (
     by_level,
     canonical,
     in_unit,
-    natural,
+    one_of_each,
+    sorted_by_name,
 )
 from analysis.runs.comparison import TIMES
 from analysis.statistics.two_samples import t_tail
@@ -522,7 +523,8 @@ def levels_of(benchmarks: Sequence[Benchmark], per_run: PerRun) -> dict[Key, Sid
         key = operation_of(level)
         if key not in deciding or (level.unit in TIMES and deciding[key] not in TIMES):
             deciding[key] = level.unit
-    levels.sort(key=lambda level: (natural(level.application), natural(level.name)))
+    if len(levels) > len(benchmarks):
+        levels = sorted_by_name(levels)
     return {
         (level.application, level.name): SideRuns(
             level,
@@ -563,10 +565,10 @@ def by_machine(before: dict[Key, SideRuns], after: dict[Key, SideRuns]) -> Itera
     """Split benchmarks that were measured on several machines, so that machines are not mixed; yield sentences."""
     unpaired: dict[str, list[str]] = defaultdict(list)
     for key in sorted(before.keys() & after.keys()):
-        sides = [[machine_of(run) for run in levels[key].benchmark.runs] for levels in (before, after)]
-        known = [set(side) for side in sides]
+        known = [set(map(machine_of, one_of_each(levels[key].benchmark.runs))) for levels in (before, after)]
         if max(map(len, known), default=0) < 2 or not all(known):
             continue
+        sides = [[machine_of(run) for run in levels[key].benchmark.runs] for levels in (before, after)]
         every, shared = known[0] | known[1], known[0] & known[1]
         old, new = before.pop(key), after.pop(key)
         for machine in sorted(shared or every):

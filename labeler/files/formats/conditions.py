@@ -63,6 +63,8 @@ def time_in_utc(text: object) -> str:
     >>> time_in_utc("2024-05-01 10:00:00"), time_in_utc("2024-05-01T12:00:00.5+02:00"), time_in_utc(None)
     ('2024-05-01T10:00:00.000000', '2024-05-01T10:00:00.500000', '')
     """
+    if text is None:
+        return ""
     try:
         time = datetime.fromisoformat(str(text))
     except ValueError:

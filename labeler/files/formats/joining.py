@@ -18,7 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from analysis.runs.benchmark import MACHINE, RUN, TIME, Benchmark, Failure, Run, in_order, in_unit, join, natural
+from analysis.runs.benchmark import (
+    MACHINE,
+    RUN,
+    TIME,
+    Benchmark,
+    Failure,
+    Run,
+    in_order,
+    in_unit,
+    join,
+    natural,
+    one_of_each,
+)
 from analysis.text import counted
 from labeler.errors import InputError, LabelerError, Refused
 from labeler.files.formats.known import RUN as FILE_IS_RUN, STUDY, Format
@@ -95,7 +107,7 @@ def read_benchmarks(
     conditions_of = file_name_pattern(options.pattern) if options.pattern else lambda _source: {}
     with TemporaryDirectory(prefix="labeler-") as folder:
         reader = _Reader(options, skip, _Joiner(Spool(Path(folder))))
-        holders = _FirstFiles()
+        holders = _FirstFiles(is_only_file=len(files) == 1)
         for source, opened in _read_ahead(files):
             try:
                 part = reader.part(source, conditions_of(source), *opened.result())
@@ -354,14 +366,22 @@ def _shared_conditions(run: Run) -> frozenset[tuple[str, str]]:
 
 def hash_of_run(run: Run) -> str:
     """Return the hash of a run's measurements and conditions, without its label."""
-    digest = hashlib.sha256(np.ascontiguousarray(run.values, dtype="<f8").tobytes())
-    digest.update(repr(sorted(_shared_conditions(run))).encode())
-    return digest.hexdigest()
+    return _hash(run, _conditions_to_hash(run))
 
 
-def _hash_of_runs(runs: Iterable[Run]) -> bytes:
+def _conditions_to_hash(run: Run) -> bytes:
+    return repr(sorted(_shared_conditions(run))).encode()
+
+
+def _hash(run: Run, conditions: bytes) -> str:
+    return hashlib.sha256(np.ascontiguousarray(run.values, dtype="<f8").tobytes() + conditions).hexdigest()
+
+
+def _hash_of_runs(runs: Sequence[Run]) -> bytes:
     """Return the hash of the contents of runs, independent of their order."""
-    return hashlib.sha256("".join(sorted(map(hash_of_run, runs))).encode()).digest()
+    conditions = {id(run.conditions): _conditions_to_hash(run) for run in one_of_each(runs)}
+    hashes = sorted(_hash(run, conditions[id(run.conditions)]) for run in runs)
+    return hashlib.sha256("".join(hashes).encode()).digest()
 
 
 def _is_distinctive(run: Run) -> bool:
@@ -373,6 +393,7 @@ def _is_distinctive(run: Run) -> bool:
 class _FirstFiles:
     """The first file (or files) with each benchmark, and the hash of the benchmark's content."""
 
+    is_only_file: bool
     known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
     def checked(self, part: Part) -> Part:
@@ -380,6 +401,8 @@ class _FirstFiles:
 
         If the earlier file has other measurements of a benchmark, the part is refused.
         """
+        if self.is_only_file and len({(one.application, one.name) for one in part.benchmarks}) == len(part.benchmarks):
+            return part
         new, doubled = [], []
         for benchmark in part.benchmarks:
             key, content = (benchmark.application, benchmark.name), _hash_of_runs(benchmark.runs)

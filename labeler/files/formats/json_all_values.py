@@ -258,7 +258,7 @@ def read_pyperf(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iter
         )
     of_file = _metadata(document, "the file")
     yield from with_unique_names(
-        _of_pyperf(entry, of_file, f"benchmark {index}") for index, entry in enumerate(entries)
+        _of_pyperf(entry, of_file, f"benchmark {index}") for index, entry in enumerate(json_text.used_up(entries))
     )
 
 
@@ -271,27 +271,41 @@ def _of_pyperf(entry: Any, of_file: Mapping[str, Any], place: str) -> Benchmark:
     of_benchmark = {**of_file, **_metadata(entry, place)}
     if isinstance(of_benchmark.get("name"), str):
         place = f"benchmark {of_benchmark['name']!r}"
-    series, metadata = [], []
+    series: list[tuple[list[Any], str]] = []
+    metadata = []
     for index, run in enumerate(runs):
         place_of_run = f"{place}, run {index}"
         if not isinstance(run, dict):
             raise ValueError(f"{place_of_run}: the run is not an object")
         if run.get("values"):
-            series.append(json_text.series(json_text.member(run, "values", list, place_of_run), place_of_run))
-            metadata.append({**of_benchmark, **_metadata(run, place_of_run)})
+            series.append((json_text.member(run, "values", list, place_of_run), place_of_run))
+            of_run = _metadata(run, place_of_run)
+            metadata.append({**of_benchmark, **of_run} if of_run else of_benchmark)
     if not series:
         raise ValueError(
             f"{place} has no values, only calibration. Measure without --calibrate-loops and --calibrate-warmups, and "
             f"save all values with -o FILE.json"
         )
+    values = json_text.all_series(series)
     name = json_text.member(metadata[0], "name", str, place)
     units = sorted({str(of_run.get("unit", "second")) for of_run in metadata})
     if len(units) > 1:
         raise ValueError(f"benchmark {name!r} has more than one unit: {', '.join(map(repr, units))}")
+    usual = _machine_of_pyperf(of_benchmark)
+    machines = [
+        usual
+        if of_run is of_benchmark or all(of_run.get(key) is of_benchmark.get(key) for key in _OF_MACHINE)
+        else _machine_of_pyperf(of_run)
+        for of_run in metadata
+    ]
     conditions = of_each_run([
-        {TIME: time_in_utc(of_run.get("date")), **_machine_of_pyperf(of_run)} for of_run in metadata
+        {TIME: time_in_utc(of_run.get("date")), **machine_of_run}
+        for of_run, machine_of_run in zip(metadata, machines, strict=True)
     ])  # fmt: skip
-    return Benchmark.of_series(name, series, unit="s" if units[0] == "second" else units[0], conditions=conditions)
+    return Benchmark.of_series(name, values, unit="s" if units[0] == "second" else units[0], conditions=conditions)
+
+
+_OF_MACHINE = ("platform", "cpu_model_name", "python_implementation", "python_version", "hostname")
 
 
 def _machine_of_pyperf(metadata: Mapping[str, Any]) -> dict[str, str]:

@@ -5,7 +5,8 @@
 
 import json
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -87,6 +88,16 @@ def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> 
     return np.array([number(value, f"{place}, iteration {at}") for at, value in enumerate(values)])
 
 
+def all_series(runs: Sequence[tuple[list[Any], str]]) -> list[Series]:
+    """Convert the measurements of each run, given with its place, like `series`; floats of all runs share memory."""
+    values = list(chain.from_iterable(of_run for of_run, _place in runs))
+    if set(map(type, values)) != {float}:
+        return [series(of_run, place) for of_run, place in runs]
+    ends = list(accumulate(len(of_run) for of_run, _place in runs))
+    every = np.array(values)
+    return [every[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
 def number(value: Any, place: str) -> float:
     """Convert a number, also an integer of more than 64 bits; refuse any other value."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -114,6 +125,13 @@ def member(holder: Any, name: str, kind: type[T], place: str) -> T:
     if not isinstance(value, kind):
         raise ValueError(f"{place}: {name!r} is {reprlib.repr(value)}, not {_KINDS[kind]}")
     return value
+
+
+def used_up(entries: list[Any]) -> Iterator[Any]:
+    """Yield the entries of a list and take each out, so that memory does not hold a file twice, as text and as runs."""
+    for at, entry in enumerate(entries):
+        entries[at] = None
+        yield entry
 
 
 def object_or_empty(value: Any) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from analysis.runs.benchmark import (
     Failure,
     Run,
     in_order,
+    one_of_each,
 )
 from labeler.errors import InputError, Refused
 from labeler.files.formats.bounds import check_text
@@ -238,18 +239,22 @@ def _check_storable(benchmark: Benchmark) -> None:
         raise ValueError("a benchmark has no name")
     for what in ("name", "application", "unit"):
         check_length(f"the {what} of a benchmark:", getattr(benchmark, what))
-    for text in _texts(benchmark):
+    texts = _texts(benchmark)
+    for text in texts:
         check_length(f"benchmark {benchmark.name!r}: a parameter, condition or reason", text)
     if not all(map(is_storable, (benchmark.name, benchmark.application, benchmark.unit))):
         raise ValueError(
             f"benchmark {benchmark.name!r}: name, application or unit has characters that are not valid text"
         )
-    if not all(map(is_storable, _texts(benchmark))):
+    if not all(map(is_storable, texts)):
         raise ValueError(
             f"benchmark {benchmark.name!r}: a parameter or condition has characters that are not valid text"
         )
     if not benchmark.runs and not benchmark.failures:
         raise ValueError(f"benchmark {benchmark.name!r} has no runs")
+    values = [run.values for run in benchmark.runs]
+    if not values or np.abs(np.concatenate(values)).max() <= LARGEST:
+        return
     for label, run in zip(benchmark.labels, benchmark.runs, strict=True):
         at = int(np.abs(run.values).argmax())
         if abs(run.values[at]) > LARGEST:
@@ -260,7 +265,7 @@ def _check_storable(benchmark: Benchmark) -> None:
 def _texts(benchmark: Benchmark) -> set[str]:
     """Return all texts of a benchmark, except name, application and unit."""
     texts = {*benchmark.parameters, *benchmark.parameters.values()}
-    for run in benchmark.runs:
+    for run in one_of_each(benchmark.runs):
         texts |= {*run.conditions, *run.conditions.values()}
     for failure in benchmark.failures:
         texts |= {failure.reason, *failure.conditions, *failure.conditions.values()}

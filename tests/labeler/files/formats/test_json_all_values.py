@@ -192,6 +192,15 @@ def test_the_machine_is_recorded_with_its_architecture(platform, architecture):
     assert recorded == [(each,) * 2 for each in ("Xeon", "cpython 3.12.1 (64-bit)", architecture)]
 
 
+def test_a_run_with_another_machine_than_its_benchmark_keeps_it():
+    runs = [{"values": RUNS[0]}, {"values": RUNS[0], "metadata": {"cpu_model_name": "EPYC", "date": "2026-01-01"}}]
+    one = of_pyperf(({"name": "b", "python_version": "3.12", "python_implementation": "cpython"}, runs * 2),
+                    metadata={"cpu_model_name": "Xeon"})  # fmt: skip
+    assert one.of("recorded:cpu") == ("Xeon", "EPYC") * 2
+    assert one.of("time") == ("", "2026-01-01T00:00:00.000000") * 2
+    assert one.of("recorded:runtime") == ("cpython 3.12",) * 4
+
+
 @pytest.mark.parametrize("version", [5, "2.0", None, ["1.0"]])
 def test_a_version_that_is_not_known_is_refused_with_the_command_that_converts_it(version):
     content = pyperf_file(({"name": "b"}, pyperf_runs(*RUNS)), version=version)

@@ -124,6 +124,22 @@ def test_a_benchmark_that_is_none_is_refused_in_words(site, made, reason):
     assert reason in look(importing.upload("a.x", b"?"))[0].refused
 
 
+def test_two_benchmarks_of_one_name_in_a_file_contradict_each_other(site):
+    made = "from labeler.files.formats import Benchmark\n    for value in {}: yield Benchmark.of_series('b', [[value]])"
+    failing(site, read=made.format("(1, 2)"))
+    failing(site, read=made.format("(1, 1)"), detect="return content == b'!'", name="fine")
+    with pytest.raises(InputError, match=r"a\.x has different measurements of this benchmark"):
+        exploring.from_files([importing.upload("a.x", b"?")], importing.read_options(None, {}))
+    equal = exploring.from_files([importing.upload("b.x", b"!")], importing.read_options(None, {}))
+    assert [benchmark.name for benchmark in equal.benchmarks] == ["b", "b"]
+
+
+def test_numbers_that_are_equal_stay_different_texts(site):
+    failing(site, read=MADE.format("(run, run), conditions={'run': (1, 1.0)}"))
+    (benchmark,) = exploring.from_files([importing.upload("a.x", b"?")], importing.read_options(None, {})).benchmarks
+    assert benchmark.of("run") == ("1", "1.0")
+
+
 def test_texts_that_are_numbers_become_texts(site):
     more = "(run, run), unit=5, conditions={'run': (1, 2)}, failures=(Failure({'run': 3}, 4),)"
     failing(site, read=MADE.format(more))
