@@ -143,7 +143,7 @@ def set_up(walk: Walk, files: list[Path]) -> list[str]:
     walk.next("Next: invite people", "People")
     walk.picture("people-empty")
     walk.fill("Names", "\n".join(TOLERANCES))
-    walk.page.get_by_label("Names").blur()
+    walk.page.get_by_role("textbox", name="Names").blur()
     walk.press(f"Invite {len(TOLERANCES)} people")
     walk.said("people invited")
     walk.press("Download links for mail merge")

@@ -76,7 +76,7 @@ def set_up(page, url, link, folder, desks):
     expect(page.get_by_text("12 of 13 files were imported: 12 new items")).to_be_visible()
     expect(page.get_by_text("run 0, iteration 1: nan is not a finite measurement").first).to_be_visible()
     go(page, url, "people")
-    page.get_by_label("Names").fill("\n".join(REVIEWERS))
+    page.get_by_role("textbox", name="Names").fill("\n".join(REVIEWERS))
     page.get_by_role("button", name=re.compile("^Invite")).click()
     for desk, link in zip(desks.values(), links_on(page, len(REVIEWERS)), strict=True):
         desk.goto(link)
