@@ -327,8 +327,9 @@ class AtBrowser:
         await self.page.wait_for_function(SAVED, timeout=LOAD_LIMIT_MS)
         await self.settle()
         for waited, press in zip(waited_ms, await self.page.evaluate("() => __probe.times"), strict=False):
-            self._crowd.pages_ms.append(waited + press["received"] - press["sent"])
-            self._crowd.keys_ms.append(waited + press["acked"])
+            if "received" in press:  # not if the server was killed before its reply
+                self._crowd.pages_ms.append(waited + press["received"] - press["sent"])
+                self._crowd.keys_ms.append(waited + press["acked"])
 
     async def settle(self) -> None:
         """Wait until all earlier replies were reported."""
