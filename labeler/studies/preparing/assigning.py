@@ -336,16 +336,22 @@ def item_batches(db: Database) -> ItemBatches | None:
 
 
 def later_items(db: Database) -> dict[str, list[str]]:
-    """Return the items that were imported after the plan was drawn and are still there, by the time of the import."""
-    there = {item.name for item in items.all_items(db) if item.n_runs}
-    found: dict[str, list[str]] = {}
-    is_drawn = False
+    """Return the items that were imported after the plan was drawn and are still there, by the time of the import.
+
+    An item that was taken back and imported again belongs to its last import.
+    """
+    imported_at: dict[str, str] | None = None
     for event in events.of_actions(db, [actions.DRAW_PLAN, actions.IMPORT_FILE]):
         if event.action == actions.DRAW_PLAN.name:
-            found, is_drawn = {}, True
-        elif is_drawn:
-            found.setdefault(event.at_utc, []).extend(name for name in event.details["items"] if name in there)
-    return {at_utc: names for at_utc, names in found.items() if names}
+            imported_at = {}
+        elif imported_at is not None:
+            imported_at |= dict.fromkeys(event.details["items"], event.at_utc)
+    found: dict[str, list[str]] = defaultdict(list)
+    if imported_at:
+        for item in items.all_items(db):
+            if item.n_runs and item.name in imported_at:
+                found[imported_at[item.name]].append(item.name)
+    return dict(sorted(found.items()))
 
 
 def chosen_items(db: Database) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """A study that is planned in parts: the next items, who may see the reason, and which labels count for what."""
 
 from collections import Counter
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from analysis.learning import MEASURE_FEATURES
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.course import coordinating, course
-from labeler.studies.items import browsing
+from labeler.studies.items import browsing, importing
 from labeler.studies.model import PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
@@ -117,6 +118,16 @@ def test_items_that_are_imported_into_the_open_study_come_last_and_keep_the_orde
     next_items(study, 2, random_share=1.0, **WHO)
     assert planned_items(study) == set(before.order[: N_FIRST + 2])
     assert verifying.verify_plan(study).problems == ()
+
+
+def test_an_import_that_was_taken_back_and_repeated_waits_once(study):
+    before = assigning.item_batches(study)
+    for hours in (1, 2):
+        when = WHO | {"now": NOW + timedelta(hours=hours)}
+        list(importing.import_files(study, [result_file("late", series(90))], **when))
+        if hours == 1:
+            importing.take_back(study, **when)
+    assert assigning.item_batches(study).waiting == (*before.waiting, "late")
 
 
 def test_a_plan_of_all_items_takes_items_that_are_imported_later_and_the_report_names_them(tmp_path):
