@@ -200,7 +200,7 @@ def _axis(drawing: Drawing, left: float, right: float, top: float, floor: float,
 
 
 @dataclass(frozen=True)
-class Row:
+class Dot:
     """A row of the figure of classifiers: the agreement of a classifier, or of the majority rule, with people."""
 
     name: str
@@ -209,7 +209,7 @@ class Row:
     is_better: bool = False
 
 
-def rows_of_methods(report: Report, *, judges: bool) -> list[Row]:
+def rows_of_methods(report: Report, *, judges: bool) -> list[Dot]:
     """Return the classifiers, the one that agrees most first, and then the majority rule.
 
     If the labels cannot judge classifiers, the names decide the order, so that nothing looks like a ranking.
@@ -218,12 +218,12 @@ def rows_of_methods(report: Report, *, judges: bool) -> list[Row]:
     if judges:
         found.sort(key=lambda entry: -(entry[1].agreement.value or 0.0))
     rows = [
-        Row(row_title(name), people.agreement, is_better=judges and people.verdict == BETTER) for name, people in found
+        Dot(row_title(name), people.agreement, is_better=judges and people.verdict == BETTER) for name, people in found
     ]
     most = max((people for _, people in found), key=lambda people: people.n, default=None)
     if most is not None and most.rule.value is not None:
         category = str(most.rule_category)
-        rows.append(Row(f"{ALWAYS}{shortened([category], NAME - len(ALWAYS))[category]}", most.rule, is_rule=True))
+        rows.append(Dot(f"{ALWAYS}{shortened([category], NAME - len(ALWAYS))[category]}", most.rule, is_rule=True))
     return rows
 
 
@@ -257,7 +257,7 @@ def _methods(report: Report, width: float) -> Drawing | None:
 
 
 def _method(
-    drawing: Drawing, row: Row, name: str, at: Callable[[float], float], y: float, left: float, *, is_wide: bool
+    drawing: Drawing, row: Dot, name: str, at: Callable[[float], float], y: float, left: float, *, is_wide: bool
 ) -> None:
     fill, stroke = ("soft", "hatch") if row.is_rule else ("ink", "dark")
     drawing.text(*(left - 12, y + 4) if is_wide else (left, y - 10), name, end="end" if is_wide else "start",

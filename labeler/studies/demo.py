@@ -28,7 +28,7 @@ from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.results import splits, written_reports
-from labeler.studies.results.splits import Outcome
+from labeler.studies.results.splits import ItemOutcome
 from labeler.studies.screen import binning
 from labeler.studies.screen.kinds import QUESTIONS, Payload
 from labeler.studies.store import Database, actions, assignments, events, open_database, people, runs
@@ -310,7 +310,7 @@ class QuestionDemo:
 
     sources: Callable[[Path], list[Source]]
     reviewers: Mapping[str, tuple[Answer, float]]  # name -> how the reviewer answers, and typical seconds per item
-    decide: Callable[[Outcome, Payload], str]  # how split items are decided
+    decide: Callable[[ItemOutcome, Payload], str]  # how split items are decided
     selection: RunSelection = importing.ALL_RUNS
     is_judged: bool = False  # whether classifiers judge the items, too
     parameters: PlanParameters = FINISHED_PARAMETERS
@@ -455,7 +455,7 @@ MARKERS: Mapping[str, tuple[Answer, float]] = {
 }
 
 
-def _with_ties(split: Outcome, _payload: Payload) -> str:
+def _with_ties(split: ItemOutcome, _payload: Payload) -> str:
     """Return the marks of at least half of the people."""
     return splits.answer_of(split, (*split.marks.agreed, *split.marks.ties)) if split.marks else NO_CHANGE
 
@@ -479,7 +479,7 @@ def _change_answer(reviewer: SimulatedReviewer) -> Answer:
     return answer
 
 
-def _decide_change(_split: Outcome, payload: Payload) -> str:
+def _decide_change(_split: ItemOutcome, payload: Payload) -> str:
     return _judge_change(payload, CAREFUL.tolerance * STRICTNESS)
 
 

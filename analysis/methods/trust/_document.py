@@ -52,9 +52,10 @@ def _in_short(survey: TrustSurvey) -> Iterator[str]:
     yield from _advice(survey, rows)
     large = [trust for trust in survey.benchmarks if trust.n_used < trust.n_runs]
     if large:
+        has, its = ("has", "Its samples") if len(large) == 1 else ("have", "The samples of each")
         yield (
-            f"{counted(len(large), 'benchmark')} {'has' if len(large) == 1 else 'have'} more than {MAX_RUNS} runs. The "
-            f"samples of {'it' if len(large) == 1 else 'each'} use {MAX_RUNS} of its runs, which were drawn at random."
+            f"{counted(len(large), 'benchmark')} {has} more than {MAX_RUNS} runs. {its} use {MAX_RUNS} of them, which were "
+            "drawn at random."
         )
 
 

@@ -42,7 +42,7 @@ class SameLabel:
 
 
 @dataclass(frozen=True)
-class Place:
+class Rank:
     """The place of the reviewer among all people, by the share of items with the label of most others."""
 
     place: int
@@ -75,7 +75,7 @@ class OwnResult:
     classifiers: tuple[SameLabel, ...]
     shares: Mapping[str, tuple[float, float]]  # label -> share of the reviewer's labels, and of the others' labels
     changes: FoundChanges | None  # None if no change is known, or the question has no positive category
-    place: Place | None  # None if names are hidden
+    place: Rank | None  # None if names are hidden
 
 
 def is_open(db: Database, person_id: int) -> bool:
@@ -256,7 +256,7 @@ def _n_found(changed: Sequence[int], raters: Mapping[str, Mapping[int, str]], po
     }
 
 
-def _place(me: str, own: Mapping[int, str], others: Mapping[int, Mapping[str, str]]) -> Place | None:
+def _place(me: str, own: Mapping[int, str], others: Mapping[int, Mapping[str, str]]) -> Rank | None:
     """Return the place of a reviewer; None if the rest has no majority on any item of this reviewer."""
     same: dict[str, list[bool]] = defaultdict(list)
     for item_id, label in own.items():
@@ -269,4 +269,4 @@ def _place(me: str, own: Mapping[int, str], others: Mapping[int, Mapping[str, st
         return None
     shares = {person: sum(found) / len(found) for person, found in same.items()}
     equal = tuple(sorted(person for person, share in shares.items() if share == shares[me] and person != me))
-    return Place(1 + sum(share > shares[me] for share in shares.values()), len(shares), equal)
+    return Rank(1 + sum(share > shares[me] for share in shares.values()), len(shares), equal)

@@ -54,7 +54,7 @@ class SplitLabel:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ItemOutcome:
     """What the labels of an item have come to: whether it is split, by which labels, and whether it is settled."""
 
     item: Item
@@ -100,7 +100,7 @@ class Outcome:
 
 
 @until_changed
-def outcomes(db: Database) -> Mapping[str, Outcome]:
+def outcomes(db: Database) -> Mapping[str, ItemOutcome]:
     """Return the outcome of each item with labels, except excluded items, in order of name.
 
     This function alone decides for pages, commands and the plan which items are split and which are settled. It counts
@@ -114,7 +114,7 @@ def outcomes(db: Database) -> Mapping[str, Outcome]:
     for name, category, comment, kind, view, swapped in zip(*columns, strict=True):
         labels_of[name].append(SplitLabel(category, comment or None, kind == Kind.THIRD, view, bool(swapped)))
     return {
-        row.item: Outcome(
+        row.item: ItemOutcome(
             by_name[row.item], _in_order(labels_of[row.item]), row.agreed, row.split_by, row.majority,
             standing.get(row.item), question, row.marks,
         )
@@ -122,7 +122,7 @@ def outcomes(db: Database) -> Mapping[str, Outcome]:
     }  # fmt: skip
 
 
-def split_items(db: Database) -> tuple[Outcome, ...]:
+def split_items(db: Database) -> tuple[ItemOutcome, ...]:
     """Return all split items except excluded items; the undecided items come first.
 
     The undecided items and the other items are each sorted by name.
@@ -131,7 +131,7 @@ def split_items(db: Database) -> tuple[Outcome, ...]:
     return tuple(sorted(found, key=lambda outcome: (not outcome.remains, outcome.item.name)))
 
 
-def describe_split_items(found: Sequence[Outcome]) -> str:
+def describe_split_items(found: Sequence[ItemOutcome]) -> str:
     """Return the number of split items as text, with the number of those that only third labels split.
 
     Examples
@@ -234,7 +234,7 @@ def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor
     return category
 
 
-def answer_of(split: Outcome, clusters: Iterable[Cluster]) -> str:
+def answer_of(split: ItemOutcome, clusters: Iterable[Cluster]) -> str:
     """Return the label that has a mark for each of these clusters."""
     return mark_consensus.answer_of(split.question, clusters)
 

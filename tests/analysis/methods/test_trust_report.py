@@ -245,7 +245,7 @@ def test_few_or_equal_measurements_have_a_figure(runs):
     ("n_many", "said"),
     [
         (0, ""),
-        (1, "1 benchmark has more than 200 runs. The samples of it use 200"),
+        (1, "1 benchmark has more than 200 runs. Its samples use 200 of them"),
         (2, "2 benchmarks have more than 200 runs. The samples of each use 200"),
     ],
 )

@@ -17,7 +17,7 @@ from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.preparing.mark_consensus import MarksOfItem
 from labeler.studies.results import splits
-from labeler.studies.results.splits import Outcome, SplitLabel
+from labeler.studies.results.splits import ItemOutcome, SplitLabel
 from labeler.studies.store import Database
 from labeler.studies.ui import component
 from labeler.studies.ui.component import Decides
@@ -77,7 +77,7 @@ def render_splits(db: Database, person: str) -> None:
             st.dataframe(rows, hide_index=True, placeholder="—", alt="All split items with their labels and decisions")
 
 
-def show_split(db: Database, split: Outcome, names: list[str], person: str, *, can_decide: bool) -> None:
+def show_split(db: Database, split: ItemOutcome, names: list[str], person: str, *, can_decide: bool) -> None:
     """Show the runs and the labels of a split item, without names.
 
     While the study is closed, the person chooses a category and a reason by key or click; the reason saves.
@@ -114,7 +114,7 @@ def show_split(db: Database, split: Outcome, names: list[str], person: str, *, c
         st.caption("The reason saves the decision and shows the next item. A later decision replaces an earlier one.")
 
 
-def _label_as_seen(split: Outcome) -> SplitLabel | None:
+def _label_as_seen(split: ItemOutcome) -> SplitLabel | None:
     """Return the label whose picture is shown instead of the picture of the item."""
     name, number = st.session_state.get(AS_SEEN, ("", 0))
     return split.labels[number] if name == split.item.name and number < len(split.labels) else None
@@ -134,7 +134,7 @@ def go_on(db: Database, names: list[str], name: str, decision: str) -> None:
     done(f"Saved: {marks.describe(decision)}. {len(left) or 'None'} left.", stays=True)
 
 
-def list_labels(split: Outcome) -> None:
+def list_labels(split: ItemOutcome) -> None:
     """List the labels and comments without names, and the decision.
 
     A comment may name a run by its number on the reviewer's screen, so a button shows the picture of this reviewer.
@@ -155,7 +155,7 @@ def list_labels(split: Outcome) -> None:
 
 
 def show_marks(
-    db: Database, split: Outcome, found: MarksOfItem, names: list[str], person: str, *, can_decide: bool
+    db: Database, split: ItemOutcome, found: MarksOfItem, names: list[str], person: str, *, can_decide: bool
 ) -> None:
     """Show a series with the places that people marked; while the study is closed, the person chooses which count."""
     name = split.item.name

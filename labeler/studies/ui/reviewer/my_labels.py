@@ -14,7 +14,7 @@ from labeler import marks
 from labeler.errors import NotAssigned
 from labeler.program import program
 from labeler.studies.labelling import own_result, reviewing
-from labeler.studies.labelling.own_result import ComparedItem, FoundChanges, OwnResult, Place, SameLabel
+from labeler.studies.labelling.own_result import ComparedItem, FoundChanges, OwnResult, Rank, SameLabel
 from labeler.studies.labelling.reviewing import OwnLabel, OwnProgress
 from labeler.studies.model import Question
 from labeler.studies.questions import NOT_SURE
@@ -241,7 +241,7 @@ def with_majority(found: OwnResult) -> str:
     return f"You agree with the majority on {found.n_with_majority} of {counted(found.n_with_a_majority, 'item')}."
 
 
-def describe_place(place: Place) -> str:
+def describe_place(place: Rank) -> str:
     """Return the sentence that says where the reviewer stands among the people."""
     shared = f", shared with {joined(place.shared_with)}" if place.shared_with else ""
     return f"That is place {place.place} of {place.n_people}{shared}."

@@ -65,8 +65,8 @@ def test_labels_are_compared_with_those_of_the_others(planned):
 def test_the_place_counts_people_who_are_with_the_rest_more_often():
     others = {0: {"b": "s", "c": "s"}, 1: {"b": "s", "c": "s"}, 2: {"b": "d", "c": "s"}}
     # with the rest: a on items 0 and 2 of 2 (a tie on item 2 is no majority), b and c as often as they have a majority
-    assert own_result._place("a", {0: "s", 1: "d"}, others) == own_result.Place(3, 3, ())
-    assert own_result._place("a", {0: "s", 1: "s"}, others) == own_result.Place(1, 3, ("b", "c"))
+    assert own_result._place("a", {0: "s", 1: "d"}, others) == own_result.Rank(3, 3, ())
+    assert own_result._place("a", {0: "s", 1: "s"}, others) == own_result.Rank(1, 3, ("b", "c"))
     assert own_result._place("a", {2: "s"}, others) is None
 
 
