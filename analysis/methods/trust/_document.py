@@ -54,8 +54,8 @@ def _in_short(survey: TrustSurvey) -> Iterator[str]:
     if large:
         has, its = ("has", "Its samples") if len(large) == 1 else ("have", "The samples of each")
         yield (
-            f"{counted(len(large), 'benchmark')} {has} more than {MAX_RUNS} runs. {its} use {MAX_RUNS} of them, drawn at "
-            "random."
+            f"{counted(len(large), 'benchmark')} {has} more than {MAX_RUNS} runs. {its} use {MAX_RUNS} of them, drawn "
+            "at random."
         )
 
 
