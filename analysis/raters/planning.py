@@ -6,7 +6,7 @@ from math import ceil, comb, floor, inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 from analysis.categories import CATEGORIES
 from analysis.statistics.intervals import LEAST_GROUPS, Estimate, checked_level, wilson
@@ -131,38 +131,6 @@ def items_for_kappa(
     linear = own - 2 * (1 - kappa) * apart / (1 - by_chance)
     variance = float((both * np.square(linear - kappa)).sum())
     return ceil(_z(level) ** 2 * variance / half_width**2 - 1e-9)
-
-
-def items_for_kappa_test(
-    kappa_0: float, kappa_1: float, *, prevalence: float, power: float = 0.8, alpha: float = 0.05
-) -> int:
-    """Compute how many items with two ratings a test needs to detect kappa_1 with this power [1]_.
-
-    The null hypothesis is kappa = kappa_0. The test is the goodness of fit test of the common correlation model, which
-    needs n = lambda(1, alpha, power) / d items. lambda is the noncentrality of a chi-squared test with 1 degree of
-    freedom that has this power. d is the noncentrality per item: [p (1 - p) (k1 - k0)]^2 [1 / (p^2 + p(1-p)k0) + 2 /
-    (p(1-p)(1-k0)) + 1 / ((1-p)^2 + p(1-p)k0)]. Raises ValueError if an argument is out of range, the kappas are equal,
-    or a kappa is impossibly low at this prevalence.
-
-    `kappa_0` and `kappa_1`: kappa under the null and under the alternative hypothesis; in (-1, 1), not equal;
-    `prevalence`: expected share of dissimilar, in (0, 1); `power` and `alpha`: in (0, 1); the test is two-sided.
-
-    References
-    ----------
-    .. [1] Donner, Eliasziw (1992), Statistics in Medicine 11:1511-1519, doi:10.1002/sim.4780111109
-    """
-    _check_open(prevalence=prevalence, power=power, alpha=alpha)
-    _check_kappa(kappa_0, prevalence)
-    _check_kappa(kappa_1, prevalence)
-    if kappa_0 == kappa_1:
-        raise ValueError(f"kappa_0 and kappa_1 must differ, both are {kappa_0}")
-    p, both = prevalence, prevalence * (1 - prevalence)
-    cells = (p**2 + both * kappa_0, 2 * both * (1 - kappa_0), (1 - p) ** 2 + both * kappa_0)
-    moved = both * (kappa_1 - kappa_0)
-    per_item = moved**2 / cells[0] + (2 * moved) ** 2 / cells[1] + moved**2 / cells[2]
-    critical = special.chdtri(1, alpha)
-    needed = float(optimize.brentq(lambda nc: float(special.chndtr(critical, 1, nc)) - (1 - power), 1e-9, 1e3))
-    return ceil(needed / per_item)
 
 
 def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> int:

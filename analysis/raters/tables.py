@@ -243,16 +243,6 @@ def counts_of_wide(table: Ratings, categories: Sequence[Hashable]) -> Floats:
     return counts
 
 
-def checked_counts(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> Floats:
-    """Convert ratings in any form to a count table (`counts_of`), and leave out unrated items.
-
-    The result may be empty.
-    """
-    counts = counts_of(ratings, categories)
-    rated: Floats = counts[counts.sum(axis=1) > 0]
-    return rated
-
-
 def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> pd.DataFrame:
     """Check a label table and return its three columns.
 

@@ -25,7 +25,6 @@ from analysis.raters.agreement import (
     side_bias,
 )
 from analysis.raters.agreement._pairs import TOO_FEW
-from analysis.raters.planning import items_for_kappa_test
 from analysis.raters.tables import count_table
 
 
@@ -61,22 +60,6 @@ def test_missing_labels_are_filled_in_with_each_category():
     assert dissimilar.value == fleiss_kappa([[0, 3], [3, 0], [1, 2]])
     assert similar.value == fleiss_kappa([[1, 2], [3, 0], [1, 2]])
     assert if_given(labels, missing.iloc[2:]) == []
-
-
-def test_the_items_for_a_test_of_kappa_by_hand():
-    # p = .3, k0 = .4: cells .174, .252, .574; moved .042, .084, .042; noncentrality of 80 % power 7.849
-    per_item = 0.042**2 / 0.174 + 0.084**2 / 0.252 + 0.042**2 / 0.574
-    assert items_for_kappa_test(0.4, 0.6, prevalence=0.3) == int(7.8489 / per_item) + 1
-    assert items_for_kappa_test(0.4, 0.5, prevalence=0.3) > items_for_kappa_test(0.4, 0.6, prevalence=0.3)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [((0.4, 0.4, 0.3), "must differ"), ((0.4, 0.6, 1.3), "prevalence"), ((-0.9, 0.6, 0.3), "kappa")],
-)
-def test_an_impossible_plan_is_rejected(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        items_for_kappa_test(arguments[0], arguments[1], prevalence=arguments[2])
 
 
 def coded_labels(codes, items=None):
