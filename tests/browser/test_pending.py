@@ -1,15 +1,22 @@
 """Answers that wait in the browser during other events: none is lost, and none is stored twice."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import expect
 
+from labeler.studies.course import staffing
+from labeler.studies.labelling.reviewing import N_OFFERED
+from labeler.studies.model import Role
+from labeler.studies.preparing.verifying import verify_plan
+from labeler.studies.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
-from tests.browser.hands import enter, item_on_screen, press
+from tests.browser.hands import SAVED, coded_answers, enter, item_on_screen, press
 from tests.browser.pending import IN_STORAGE, MISHAPS, scene
 from tests.conftest import some_slow
+from tests.making import offers
 
 pytestmark = pytest.mark.browser
 
@@ -94,3 +101,32 @@ def test_a_module_that_does_not_load_is_asked_for_again_and_the_page_says_so(pag
     item_on_screen(page)
     expect(page.get_by_role("button", name="Reload the page")).to_be_hidden()
     press(page, "s")
+
+
+@pytest.mark.slow
+def test_twenty_items_are_labelled_without_a_connection_while_somebody_joins_a_study_of_twenty_items(page, tmp_path):
+    study = tmp_path / "offline.study"
+    studies.make(study, studies.many(N_OFFERED), reviewers=("ada", "ben"))
+    with serving(study) as served:
+        codes = [enter(page, served, "ada")]
+        page.wait_for_function(f"() => window.__review.owner.remembered.size === {N_OFFERED}")
+        served.kill()
+        page.context.set_offline(True)
+        for _ in range(N_OFFERED - 1):
+            page.keyboard.press("s")
+            page.wait_for_function("code => window.__review.code !== code", arg=codes[-1])
+            codes.append(item_on_screen(page))
+        page.keyboard.press("s")
+        expect(page.get_by_text("You have labelled every item that this browser has loaded.")).to_be_visible()
+        expect(page.locator(".status")).to_contain_text(f"Not saved yet: {N_OFFERED}. Kept in this browser")
+        assert "reload" not in page.locator(".status").inner_text()
+        expect(page.get_by_text("Connection error")).to_have_count(0)
+        with open_database(study) as db:
+            staffing.add(db, "eve", [Role.REVIEWER], actor="carol", now=datetime.now(UTC))
+            assert len(offers(db, "eve")) > N_OFFERED / 2
+        served.start_again()
+        page.context.set_offline(False)
+        page.wait_for_function(SAVED)
+        assert coded_answers(served, "ada") == [(code, "similar") for code in codes]
+    with open_database(study) as db:
+        assert verify_plan(db).problems == ()

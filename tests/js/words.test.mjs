@@ -103,6 +103,7 @@ test("the revision of one label shows no progress", () => {
 
 test("without an item, unsaved answers come first, unless labelling is impossible", () => {
   assert.equal(emptyWords(HALF_WAY, 1), "Saving your answers …");
+  assert.match(emptyWords(HALF_WAY, 20, true), /every item that this browser has loaded\. More items come when/);
   assert.equal(emptyWords({ ...HALF_WAY, closed: "The study is paused." }, 1), "The study is paused.");
 });
 

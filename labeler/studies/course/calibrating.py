@@ -212,7 +212,7 @@ def begin_second_round(db: Database, *, actor: str, now: datetime) -> int:
         assigning.update_assignments(db, before, after, now=now)
         deed.log(
             actions.CALIBRATE_AGAIN, items=names, reviewers=reviewers,
-            answers=labels.n_labels(db), offered=before.n_offered, hash=after.hash,
+            answers=labels.n_labels(db), offered=before.n_bound, hash=after.hash,
         )  # fmt: skip
     return len(names)
 

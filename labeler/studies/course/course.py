@@ -135,7 +135,7 @@ def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tup
     assigning.update_assignments(db, before, round_, now=now)
     n_new = len(round_.standing) - len(before.standing)
     n_answers = len(history.marks)
-    details = {"reviewers": reviewers, "answers": n_answers, "offered": before.n_offered, "hash": round_.hash}
+    details = {"reviewers": reviewers, "answers": n_answers, "offered": before.n_bound, "hash": round_.hash}
     return details, (
         f"{counted(n_new, 'item')} assigned for third labels: as many agreed items as split items."
         if n_new

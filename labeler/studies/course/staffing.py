@@ -187,7 +187,7 @@ def _record(
     The log gets the details from which the change can be derived again.
     """
     assigning.update_assignments(deed.db, before, after, now=deed.now)
-    deed.log(action, **details, answers=labels.n_labels(deed.db), offered=before.n_offered, hash=after.hash)
+    deed.log(action, **details, answers=labels.n_labels(deed.db), offered=before.n_bound, hash=after.hash)
     n_given_up = sum(move.taker is None for move in changes.moves)
     return StaffChange(len(changes.moves) - n_given_up, n_given_up, changes.shortfalls)
 

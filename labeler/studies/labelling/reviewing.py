@@ -30,7 +30,6 @@ from labeler.studies.model import (
     Task,
 )
 from labeler.studies.people import identity
-from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.design import MIN_RETEST_GAP
 from labeler.studies.questions import NOT_SURE, WITHDRAWN, is_label
 from labeler.studies.screen import binning, timing
@@ -50,6 +49,7 @@ from labeler.studies.store.events import Deed
 from labeler.text import is_storable
 
 MIN_DWELL_MS = 250
+N_OFFERED = 20  # the item on the screen, and the items that can be labelled without a connection
 NO_FACTS: Mapping[str, int | None] = {}
 USUAL_S, N_TIMED = 15.0, 10  # seconds per label before a reviewer has this number of timed answers
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
@@ -475,10 +475,9 @@ def _shown(db: Database, task: Task) -> tuple[Study, Item, as_seen.Look]:
 def panels_on_offer(db: Database, desk: Desk, codes: Collection[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the panels of those codes that are offered to the reviewer at a desk.
 
-    The stored payloads of all offered items are read, whatever the codes are, and those of an older version are
-    computed only once.
+    Stored payloads of an older version are computed only once.
     """
-    tasks = {task.code: task for task in (() if desk.closed else desk.offers)}
+    tasks = {task.code: task for task in (() if desk.closed else desk.offers) if task.code in codes}
     there = desk.work.items
     stored = drawing.renewed(db, [there[task.item_id] for task in tasks.values()], desk.study)
 
@@ -511,25 +510,24 @@ def task_data(db: Database, task: Task) -> Mapping[str, Any]:
 
 
 def task_at(desk: Desk, task: Task) -> Mapping[str, Any]:
-    """Return the data of a task for the screen: code, revision, and the reviewer's latest answer and remarks.
+    """Return the data of a task for the screen: code, revision, and the reviewer's latest answer and remarks, if any.
 
-    The field panels is None, because the screen asks for pictures in another request.
+    The screen asks for pictures in another request.
     """
-    return {**_task_data(desk.study, desk.secret, desk.work.items[task.item_id], task), "panels": None}
+    return _task_data(desk.study, desk.secret, desk.work.items[task.item_id], task)
 
 
 def _task_data(study: Study, secret: str, item: Item, task: Task) -> dict[str, Any]:
     question = study.question
-    return {
-        "code": task.code,
-        "revision": task.revision,
+    said = {
         "before": _as_shown(secret, task, question).answer if _stands(task) else None,
         "confidence": task.remarks.confidence,
         "flag": task.remarks.flag,
         "comment": task.remarks.comment,
-        **({"extra": task.remarks.extra} if question.extra else {}),
-        **({"facts": _facts(item, question)} if question.facts else {}),
+        "extra": task.remarks.extra if question.extra else None,
+        "facts": _facts(item, question),
     }
+    return {"code": task.code, "revision": task.revision, **{name: value for name, value in said.items() if value}}
 
 
 def _facts(item: Item, question: Question) -> list[tuple[str, str]]:
@@ -602,7 +600,8 @@ def submit(
         if own.closed:
             raise NotAllowed(f"{own.closed} Nothing was saved.")
         on_offer = {offered.code for offered in own.offers}
-        if task is None or not own.work.is_in_play or not (_stands(task) or task.code in on_offer):
+        is_open = task is not None and own.work.is_in_play and (_stands(task) or task.code in on_offer)
+        if task is None or not (is_open or own.work.is_moved):
             raise _not_open(submission)
         _check(own, task, submission)
         item = own.work.items[task.item_id]
@@ -656,7 +655,7 @@ def _check(desk: Desk, task: Task, submission: NewLabel) -> None:
     refusals = (
         (submission.revision != task.revision, answered_elsewhere),
         (is_undo and not _stands(task), nothing_to_undo),
-        (is_undo and (undoable is None or undoable.code != code), not_the_last),
+        (is_undo and not desk.work.is_moved and (undoable is None or undoable.code != code), not_the_last),
         (is_too_fast and not is_undo, too_fast),
         (lacks_confidence and is_label(submission.answer), how_sure),
     )

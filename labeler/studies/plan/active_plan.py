@@ -16,7 +16,7 @@ from labeler.studies.plan.changes import LOADING, Changes, Slot
 from labeler.studies.plan.design import Seed, calibration_for, hash_of, key
 from labeler.studies.questions import NOT_SURE, WITHDRAWN, is_label
 
-N_OFFERED = 3  # the item on the reviewer's screen, and the next items, which the browser has already loaded
+N_BOUND = 3  # the item on a reviewer's screen and the next two never move to a reviewer who joins
 
 Place = tuple[str, str, Kind]  # (reviewer, item, kind), the key of an assignment
 
@@ -44,7 +44,7 @@ class ActivePlan:
     labelled: frozenset[Place] = frozenset()
     ended: Mapping[Place, Assignment] = field(default_factory=dict)  # the ended assignments
     question: str = ""  # the hash of the question, as in `labeler.studies.plan.design.Plan`
-    n_offered: int = N_OFFERED  # number of items on a reviewer's screen or already loaded
+    n_bound: int = N_BOUND  # number of items of each reviewer that do not move to a reviewer who joins
 
     @property
     def hash(self) -> str:
@@ -151,7 +151,7 @@ class ActivePlan:
         return any(map(self._is_waiting, own))
 
     def _slots(self) -> list[Slot]:
-        """Return the current assignments as slots, and the slots of `_once_imported`.
+        """Return the current assignments as slots, and the slots of `_labelled_but_ended`.
 
         After an import, a reviewer can have two assignments of the kinds fresh, overlap and third to the same item.
         Only one slot is returned for the two. If only one assignment is open, it is returned, because it can be
@@ -164,28 +164,29 @@ class ActivePlan:
             earlier = slots.get((slot.reviewer, slot.item, kind))
             if earlier is None or earlier.answered:
                 slots[slot.reviewer, slot.item, kind] = slot
-        return [*slots.values(), *self._once_imported()]
+        return [*slots.values(), *self._labelled_but_ended()]
 
-    def _once_imported(self) -> list[Slot]:
-        """Return a slot for each imported label whose assignment has ended.
+    def _labelled_but_ended(self) -> list[Slot]:
+        """Return a slot for each label whose assignment has ended, imported or given after the item moved.
 
         Because of these slots, the reviewer cannot get the item again. The slots do not count towards the load.
         """
-        ended = self.imported - self.standing.keys()
+        ended = (self.imported | set(filter(self._has_label, self.ended))) - self.standing.keys()
         return [Slot(reviewer, item, Kind.CALIBRATION, answered=True) for reviewer, item, _ in ended]
 
     def slots_to_share(self) -> list[Slot]:
         """Return the current slots in the form that `join` needs.
 
-        Slots of excluded items are marked as answered, so that they cannot move. Slots whose item is on the reviewer's
-        screen or already loaded by the reviewer's browser are marked as bound.
+        Slots of excluded items are marked as answered, so that they cannot move. The slots of each reviewer's next
+        items are marked as bound. Further items that the browser has loaded can move; a label that comes later is
+        stored.
         """
-        on_screens = self._on_screens
+        bound = self._bound
         return [
             replace(
                 slot,
                 answered=slot.answered or slot.item in self.excluded,
-                bound=(slot.reviewer, slot.item, slot.kind) in on_screens,
+                bound=(slot.reviewer, slot.item, slot.kind) in bound,
             )
             for slot in self._slots()
         ]
@@ -261,13 +262,13 @@ class ActivePlan:
         return counts and (not answers or answers[-1] == WITHDRAWN)
 
     @cached_property
-    def _on_screens(self) -> set[Place]:
-        """The assignments that are on the reviewers' screens or already loaded by their browsers."""
-        offered: dict[str, list[tuple[bool, int, Place]]] = defaultdict(list)
+    def _bound(self) -> set[Place]:
+        """The next assignments of each reviewer."""
+        coming: dict[str, list[tuple[bool, int, Place]]] = defaultdict(list)
         for place, assignment in self.standing.items():
             if self._is_waiting(place) or self._comes_once_more(place):
-                offered[assignment.reviewer].append((not self._is_waiting(place), assignment.position, place))
-        return {place for own in offered.values() for _, _, place in sorted(own)[: self.n_offered]}
+                coming[assignment.reviewer].append((not self._is_waiting(place), assignment.position, place))
+        return {place for own in coming.values() for _, _, place in sorted(own)[: self.n_bound]}
 
     def _comes_once_more(self, place: Place) -> bool:
         """Return whether the reviewer will see the item again after all other items.

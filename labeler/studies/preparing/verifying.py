@@ -151,7 +151,7 @@ def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], histo
         answers=answers,
         imported=state.imported | imported.keys(),
         labelled=history.labelled(n_answers),
-        n_offered=int(event.details["offered"]),
+        n_bound=int(event.details["offered"]),
     )
 
 

@@ -110,7 +110,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         deed.log(
             actions.NEXT_ITEMS, random=at_random, chosen=chosen, n_random=n_random, random_share=random_share,
             reviewers=reviewers, per_item=per_item, by_model=not reason,
-            answers=labels.n_labels(db), offered=before.n_offered, hash=after.hash,
+            answers=labels.n_labels(db), offered=before.n_bound, hash=after.hash,
         )  # fmt: skip
     n_waiting = len(waiting) - len(at_random) - len(chosen)
     return NextItems(len(at_random), len(chosen), n_waiting, not reason, reason)

@@ -44,13 +44,14 @@ _TASK = """a.assignment_id, a.item_id, a.code, count(revision), l.answer,
            max(revision)"""
 _TASKS = f"SELECT {_TASK} FROM assignments a LEFT JOIN labels l USING (assignment_id)"  # noqa: S608 - constants
 _EACH = "GROUP BY a.assignment_id ORDER BY position, a.assignment_id"
-STANDS = "a.ended_utc IS NULL AND a.item_id NOT IN (SELECT item_id FROM items WHERE excluded_why IS NOT NULL)"
+IN_STUDY = "a.item_id NOT IN (SELECT item_id FROM items WHERE excluded_why IS NOT NULL)"
+STANDS = f"a.ended_utc IS NULL AND {IN_STUDY}"
 
 # `answer` is NULL before the first answer of an assignment. `listed` names the tasks that are read, and why.
 _OWN_WORK = f"""
     WITH own AS MATERIALIZED (
         SELECT a.assignment_id, a.code, a.position, (a.kind = 'calibration') = :calibration AS in_round,
-               {STANDS} AS stands,
+               {STANDS} AS stands, {IN_STUDY} AS in_study,
                (SELECT label_id FROM labels n WHERE n.assignment_id = a.assignment_id
                 ORDER BY revision LIMIT 1) AS first_id,
                (SELECT label_id FROM labels n WHERE n.assignment_id = a.assignment_id
@@ -65,7 +66,8 @@ _OWN_WORK = f"""
                        ORDER BY position, assignment_id LIMIT :n_open)
         UNION ALL SELECT 'not sure', assignment_id FROM standing WHERE answer = 'not sure'
         UNION ALL SELECT 'last', assignment_id FROM latest
-        UNION ALL SELECT iif(in_round AND stands, 'asked', 'not in play'), assignment_id FROM own WHERE code = :code),
+        UNION ALL SELECT iif(in_round AND in_study, iif(stands, 'asked', 'moved'), 'not in play'), assignment_id
+        FROM own WHERE code = :code),
     shared AS MATERIALIZED (
         SELECT (SELECT json_group_array(json_array(answer, n)) FROM (
                     SELECT answer, count(*) AS n FROM standing GROUP BY answer)),
@@ -92,6 +94,7 @@ class OwnWork:
     event: tuple[int, str] | None  # assignment id and answer of the event that was asked for
     asked: Task | None  # the task with the code that was asked for, of any round, active or not
     is_in_play: bool  # whether the task `asked` belongs to the round and is active
+    is_moved: bool  # whether the task `asked` belongs to the round and went to another reviewer
     items: Mapping[int, Item]  # the items of these tasks, by id; their names never reach a reviewer
 
 
@@ -122,8 +125,9 @@ def own_work(
         n_begun_after=n_begun_after,
         last_event=last_event,
         event=tuple(json.loads(event)) if event else None,
-        asked=next(iter(found["asked"] or found["not in play"]), None),
+        asked=next(iter(found["asked"] or found["moved"] or found["not in play"]), None),
         is_in_play=bool(found["asked"]),
+        is_moved=bool(found["moved"]),
         items=own_items,
     )
 

@@ -12,9 +12,9 @@ from labeler.studies.course.progress import Pace, describe, reviewer_paces
 from labeler.studies.handover import anonymising, exchange
 from labeler.studies.items import browsing
 from labeler.studies.labelling import reviewing
+from labeler.studies.labelling.reviewing import N_OFFERED
 from labeler.studies.model import NewLabel, PlanParameters, Role, State
 from labeler.studies.people import identity
-from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import WITHDRAWN

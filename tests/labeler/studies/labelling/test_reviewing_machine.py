@@ -18,9 +18,8 @@ from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.studies.course import coordinating
 from labeler.studies.items import browsing
 from labeler.studies.labelling import reviewing
-from labeler.studies.labelling.reviewing import OwnProgress
+from labeler.studies.labelling.reviewing import N_OFFERED, OwnProgress
 from labeler.studies.model import NewLabel, PlanParameters, Protocol, State
-from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import SIMILAR
 from labeler.studies.store import labels, open_database, studies
@@ -291,7 +290,8 @@ class Labelling(RuleBasedStateMachine):
             desk = reviewing.desk(self.db, reviewer_id)
             for task in desk.offers:
                 shown = reviewing.task_at(desk, task)
-                assert (shown["confidence"], shown["flag"], shown["comment"]) == self.said_last(task.code)
+                said = shown.get("confidence"), shown.get("flag", False), shown.get("comment")
+                assert said == self.said_last(task.code)
             assert [
                 (own.task.code, own.task.answer, own.number, own.n_revisions, own.time_on_task_ms, own.confidence,
                  own.flag, own.comment)

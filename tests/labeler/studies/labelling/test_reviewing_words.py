@@ -51,7 +51,7 @@ def said_of(db, task, name="ada"):
     """Return the (confidence, flag, comment) as the screen shows them."""
     task = assignments.task_by_code(db, id_of(db, name), task.code)
     shown = reviewing.task_data(db, task)
-    return shown["confidence"], shown["flag"], shown["comment"]
+    return shown.get("confidence"), shown.get("flag", False), shown.get("comment")
 
 
 def kept(db):

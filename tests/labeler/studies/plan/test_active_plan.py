@@ -150,7 +150,7 @@ def test_a_joiner_gets_nothing_that_is_on_a_screen_or_fetched_ahead():
     assert rows_of(joined, "eve")
     three = underway(*(row("ada", f"x{at}", at) for at in range(3)))
     assert rows_of(three.joined("eve", calibrating=False)[0], "eve") == []
-    assert len(rows_of(replace(three, n_offered=2).joined("eve", calibrating=False)[0], "eve")) == 1
+    assert len(rows_of(replace(three, n_bound=2).joined("eve", calibrating=False)[0], "eve")) == 1
 
 
 @pytest.mark.parametrize("n_items", range(4, 9))

@@ -192,7 +192,7 @@ def test_a_label_from_elsewhere_on_an_item_of_the_third_round_stops_no_later_cha
 def test_a_join_is_made_again_with_the_number_of_items_on_screens_that_was_logged(drawn, monkeypatch):
     now = assigning.active_plan
     with monkeypatch.context() as other:
-        other.setattr(assigning, "active_plan", lambda db: replace(now(db), n_offered=2))
+        other.setattr(assigning, "active_plan", lambda db: replace(now(db), n_bound=2))
         staffing.add(drawn, "eve", [Role.REVIEWER], **WHO)
     assert problems(drawn) == ()
     drawn.execute("DROP TRIGGER events_are_never_changed")

@@ -18,7 +18,6 @@ from labeler.studies.course import calibrating, course, progress, staffing
 from labeler.studies.labelling import answering, reviewing, sent_pictures
 from labeler.studies.model import PlanParameters, Role
 from labeler.studies.people import identity
-from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.results import splits
 from labeler.studies.screen.timing import SINCE_SENT
@@ -31,6 +30,12 @@ from tests.labeler.studies.ui.clients import BASE, NOW, Browser, client_of, even
 from tests.making import answer_everything, id_of, make_study
 
 N_ITEMS = 8
+
+
+@pytest.fixture(autouse=True)
+def _three_are_offered(monkeypatch):
+    """Few items are offered, so that small studies have items that are not."""
+    monkeypatch.setattr(reviewing, "N_OFFERED", 3)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +86,7 @@ def test_an_answer_is_saved_and_the_reply_names_the_next_items(ada, study):
     assert [result["outcome"] for result in told["answers"]] == ["saved"]
     assert (told["done"], told["total"], told["state"], told["last"]["code"]) == (1, N_ITEMS, "open", first["code"])
     assert [offer["code"] for offer in told["offers"]][:2] == [second["code"], third["code"]]
-    assert len(told["offers"]) == N_OFFERED
+    assert len(told["offers"]) == 3
     assert stored(study) == ["similar"]
     with open_database(study) as db:
         (session,) = labels.table(db)["session"]

@@ -4,11 +4,15 @@ import { Outbox } from "./outbox.js";
 import { AnswerQueue } from "./queue.js";
 import { memory, ofBrowser, ofWindow, OWNER } from "./storage.js";
 
-/** Close Streamlit's box "Connection error": it covers the item and takes the keys, and the status line says more. */
+/**
+ * Close Streamlit's box "Connection error": it covers the item and takes the keys, and the status line says more.
+ * Returns whether another dialog of Streamlit is open.
+ */
 export function closeConnectionBox() {
-  document.querySelectorAll('[role="dialog"]').forEach((box) => {
-    if (box.textContent.includes("Connection error")) box.querySelector('button[aria-label="Close"]')?.click();
-  });
+  const boxes = Array.from(document.querySelectorAll('[role="dialog"]'));
+  const errors = boxes.filter((box) => box.textContent.includes("Connection error"));
+  errors.forEach((box) => box.querySelector('button[aria-label="Close"]')?.click());
+  return boxes.length > errors.length;
 }
 
 export class Delivery {

@@ -19,12 +19,14 @@ import { Surroundings, followSystem } from "./surroundings.js";
 import { emptyWords, itemWords, progressWords, questionWords, signWords, statusWords } from "./words.js";
 
 const [NOT_SURE, WITHDRAWN] = ["not sure", "withdrawn"]; // answers that are not labels
-const REMEMBERED = 8; // number of pictures to keep, for an undo
+const REMEMBERED = 5; // number of pictures to keep besides those of offered items, for an undo
+const N_AT_ONCE = 3; // number of pictures in one request
 const UNDER = { practice: 72 }; // pixels below the component by mode: in practice, a button to leave it
 const [MIN_HEIGHT, MAX_HEIGHT] = [200, 1300];
 const N_PATTERNS = 5; // of style.css
 const TICK_MS = 500;
 const FETCH_AGAIN_MS = 3000;
+const AHEAD_EVERY_MS = 3000; // between requests for pictures of later items
 const ASK_AGAIN_MS = 9000; // the box of coordinators says that people who wait see the open study within 10 s
 const SIGNS = ["keydown", "pointermove", "pointerdown", "wheel", "scroll"];
 
@@ -67,6 +69,7 @@ class Review {
     this.clock = new Clock(() => performance.now());
     this.nTold = 0;
     this.fetchedAt = null; // when pictures were requested in vain
+    this.aheadAt = 0; // when pictures of later items were requested
     this.isFetching = false;
     this.isSignedOut = false;
     this.isOver = false;
@@ -210,9 +213,10 @@ class Review {
     this.component.setTriggerValue("changed", { ...change, number: this.nTold });
   }
 
-  /** Get the pictures of offered items that are not here yet. */
-  async fetch() {
-    const codes = this.data.offers.map(({ code }) => code).filter((code) => !this.remembered.has(code));
+  /** Get the pictures of the next `n` items that are not here yet, but few in one request. */
+  async fetch(n = N_AT_ONCE) {
+    const next = this.data.offers.filter(({ code }) => !this.queue.lastOn(code)).slice(0, n);
+    const codes = next.map(({ code }) => code).filter((code) => !this.remembered.has(code)).slice(0, N_AT_ONCE);
     const isSoon = this.fetchedAt !== null && performance.now() - this.fetchedAt < FETCH_AGAIN_MS;
     if (!codes.length || this.isFetching || isSoon) return;
     this.isFetching = true;
@@ -225,6 +229,14 @@ class Review {
     if (!this.current) this.show(this.upcoming()[0] ?? null);
     this.picture.prepareSoon(() => this.next(), this.data.protocol.shows_numbers);
     this.fetch(); // another item may be offered by now
+  }
+
+  /** Get pictures of later items while there is nothing else to do, so that a lost connection stops nobody. */
+  fetchAhead() {
+    const isIdle = this.paintedAt && !this.queue.length && !this.isFetching;
+    if (!isIdle || performance.now() - this.aheadAt < AHEAD_EVERY_MS) return;
+    this.aheadAt = performance.now();
+    this.fetch(this.data.offers.length);
   }
 
   /** The picture of the item that comes next, if the current item is on the screen; otherwise undefined. */
@@ -266,7 +278,8 @@ class Review {
       this.remembered.delete(code); // move it to the end of the map, as the newest
       this.remembered.set(code, panels);
     });
-    while (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value);
+    const most = this.data.offers.length + REMEMBERED;
+    while (this.remembered.size > most) this.remembered.delete(this.remembered.keys().next().value);
   }
 
   show(offer) {
@@ -332,7 +345,7 @@ class Review {
     this.part("progress").textContent = progressWords(this.data, pending);
     this.part("study").textContent = this.data.study ?? "";
     this.part("code").textContent = this.current ? itemWords(this.current) : "";
-    this.part("words").textContent = emptyWords(this.data, this.queue.length);
+    this.part("words").textContent = emptyWords(this.data, this.queue.length, this.queue.isWaitingLong);
     this.part("onward").hidden = this.data.mode !== "label" || !this.data.done || this.queue.length > 0;
     this.part("note").textContent = this.data.note ?? "";
     this.part("note").hidden = !this.data.note;
@@ -411,6 +424,7 @@ class Review {
     closeConnectionBox();
     this.queue.tick();
     this.fetch();
+    this.fetchAhead();
     const isWaiting = !this.current && this.data.mode === "label" && !this.queue.length;
     if (isWaiting && performance.now() - this.delivery.repliedAt > ASK_AGAIN_MS) this.delivery.askState();
     if (this.current && this.picture.isStale) this.draw();
@@ -423,7 +437,7 @@ class Review {
   }
 
   onKey(event) {
-    const dialogIsOpen = this.help.open || this.comment.isOpen || document.querySelector('[role="dialog"]') !== null;
+    const dialogIsOpen = this.help.open || this.comment.isOpen || closeConnectionBox();
     const [target] = event.composedPath();
     const keyOf = this.isMarking ? markingKey : pressedKey;
     const key = keyOf(event, target, dialogIsOpen, this.usesShift);
@@ -587,7 +601,7 @@ class Review {
 }
 
 /** What is said of an item besides the answer. */
-function saidOf({ flag, comment, confidence, extra }) {
+function saidOf({ flag = false, comment = null, confidence = null, extra }) {
   return extra === undefined ? { flag, comment, confidence } : { flag, comment, confidence, extra };
 }
 

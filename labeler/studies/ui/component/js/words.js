@@ -46,8 +46,11 @@ export function progressWords({ done, total, not_sure: notSure, mode, seconds },
 }
 
 /** The text to show if there is no item. */
-export function emptyWords({ done, total, not_sure: notSure, closed, end }, queued) {
+export function emptyWords({ done, total, not_sure: notSure, closed, end }, queued, isWaitingLong = false) {
   if (closed) return closed;
+  if (queued && isWaitingLong) {
+    return "You have labelled every item that this browser has loaded. More items come when your answers are saved.";
+  }
   if (queued) return "Saving your answers …";
   if (!total) return "Nothing is assigned to you yet.";
   if (end) return end;
