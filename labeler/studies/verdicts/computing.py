@@ -157,7 +157,12 @@ def n_missing(db: Database, options: JudgeOptions = EVERYTHING, variants: Sequen
 
 def _with_kept(db: Database, variants: Sequence[str]) -> Sequence[str]:
     """Return the variants that the study has, followed by the given variants, each once."""
-    return list(dict.fromkeys([*filter(is_variant, sorted(verdicts.computed_classifiers(db))), *variants]))
+    return list(dict.fromkeys([*variants_of(db), *variants]))
+
+
+def variants_of(db: Database) -> list[str]:
+    """Return the additional classifiers of the study that have another threshold, such as `heuristic@0.30`."""
+    return list(filter(is_variant, sorted(verdicts.computed_classifiers(db))))
 
 
 def latest_job(db: Database) -> Job | None:

@@ -55,7 +55,7 @@ ORDERS = {"Name": ("item", True), "Largest range": ("spread", False), "Smallest 
 SPREAD = "Largest minus smallest median of a run, as a share of the overall median."
 THRESHOLD_HELP = """Add a classifier with another threshold to all tables and reports. For example, theta 0.30 adds
 *heuristic@0.30* beside *heuristic*. Choose the threshold before you see labels; otherwise the classifier looks better
-than it is. To remove this classifier, use the command `labeler verdicts --remove heuristic@0.30`."""
+than it is. You can remove it here again."""
 THRESHOLDS = {"Theta of the heuristics (usually 0.25)": "theta", "Cut of SAME (usually 0.20)": "cut"}
 N_FIRST, SHARE_PX = 20, 54
 AGREEMENT_HELP = "This table needs no labels."
@@ -448,14 +448,19 @@ def verdict_file(path: Path, person: str) -> str:
 
 
 def add_threshold(db: Database, person: str) -> None:
-    """Show a form that adds a classifier with another threshold."""
-    with st.expander("Another threshold"), st.form("another-threshold", border=False):
-        st.write(THRESHOLD_HELP)
-        title = st.selectbox("Threshold", list(THRESHOLDS), key="threshold-of")
-        value = st.number_input("Value", 0.0, 1.0, 0.3, 0.05, key="threshold-value")
-        if st.form_submit_button("Add this threshold"):
-            background.start_verdicts(db.path, {THRESHOLDS[title]: value}, actor=person)
-            st.rerun()
+    """Show a form that adds a classifier with another threshold, and a button for each that removes it."""
+    with st.expander("Another threshold"):
+        with st.form("another-threshold", border=False):
+            st.write(THRESHOLD_HELP)
+            title = st.selectbox("Threshold", list(THRESHOLDS), key="threshold-of")
+            value = st.number_input("Value", 0.0, 1.0, 0.3, 0.05, key="threshold-value")
+            if st.form_submit_button("Add this threshold"):
+                background.start_verdicts(db.path, {THRESHOLDS[title]: value}, actor=person)
+                st.rerun()
+        for name in computing.variants_of(db):
+            if st.button(f"Remove {name}"):
+                n_removed = stored_verdicts.remove_classifiers(db, [name], actor=person, now=datetime.now(UTC))
+                done(f"{name} removed, with {counted(n_removed, 'verdict')}.")
 
 
 @st.fragment(run_every=1.0)

@@ -85,8 +85,8 @@ def render_my_labels(db: Database, reviewer_id: int) -> None:
 def show_receipt(db: Database, reviewer_id: int) -> None:
     """Show the reviewer's own labels with the hash of each label, ready to copy."""
     st.caption(
-        "Copy this text into a file and keep the file. With `labeler audit --against FILE`, the coordinator can "
-        "later check that nobody changed your labels."
+        "Copy this text into a file and keep the file. If you send it to the coordinator later, the coordinator can "
+        "check that nobody changed your labels."
     )
     st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json")
 

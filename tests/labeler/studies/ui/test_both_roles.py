@@ -26,7 +26,7 @@ from labeler.studies.store import items, labels, open_database, studies
 from labeler.studies.ui import coordinator
 from labeler.studies.ui.coordinator import decide, one_item, people, plan, results, study
 from labeler.studies.ui.coordinator.places import ITEM, PLACES
-from labeler.studies.verdicts import computing
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.labeler.studies.ui.pages import checked, coordinator_page
 from tests.labeler.studies.ui.test_gates import pieces
 from tests.making import NOW, make_study, offers, submit
@@ -141,6 +141,9 @@ ACTIONS = {
         *(lambda db, step=step: course.change_state(db, step, **DONE) for step in Step if step is not Step.CLOSE),
         lambda db: course.change_state(db, Step.OPEN, force=True, why="because", **DONE),
         lambda db: str(course.change_state(db, Step.CLOSE, **DONE)).partition("Chain")[0],  # the chain is a hash of all
+    ],
+    "stored_verdicts.remove_classifiers": [
+        lambda db: stored_verdicts.remove_classifiers(db, ["heuristic@0.30"], **DONE)
     ],
     "inbox.reply": [lambda db: inbox.reply(db, "abc", "Thank you", **DONE)],
     "coordinating.set_protocol": [lambda db: coordinating.set_protocol(db, Protocol(), **DONE)],

@@ -14,7 +14,7 @@ from labeler.studies.ui.coordinator import queue, results
 from labeler.studies.ui.coordinator.items import verdict_file
 from labeler.studies.ui.coordinator.shared import escape_markdown
 from labeler.studies.verdicts import computing, stored_verdicts
-from tests.labeler.studies.ui.pages import checked, coordinator_page, drawings, pictures, signed_in, texts
+from tests.labeler.studies.ui.pages import button, checked, coordinator_page, drawings, pictures, signed_in, texts
 from tests.making import NOW, item_name, make_study
 from tests.sentences import says
 
@@ -186,6 +186,16 @@ def test_the_application_opens_the_page_in_a_study_of_nothing(app, url):
 def classifiers_of(path):
     """Return the view All items with the fold Classifiers open."""
     return coordinator_page("Items", "All items", path, **{"fold-classifiers": True})
+
+
+def test_a_classifier_with_another_threshold_is_removed_by_its_button(tmp_path):
+    path = make_study(tmp_path / "removed.study", n_items=1, reviewers=())
+    with open_database(path) as db:
+        computing.compute_verdicts(db, variants=["heuristic@0.30"], actor="carol")
+    page = checked(button(classifiers_of(path), "Remove heuristic@0.30").click().run())
+    assert "heuristic@0.30 removed, with 1 verdict." in texts(page)
+    with open_database(path) as db:
+        assert computing.variants_of(db) == []
 
 
 def test_verdicts_page_offers_to_compute_what_is_missing(studies):
