@@ -221,7 +221,7 @@ def test_of_two_tabs_on_one_item_the_second_is_refused_in_words_and_there_is_one
     press(page, "s")
     press(other, "d")
     expect(other.locator(".status")).to_have_text(
-        f"Item {first} was answered in another window in the meantime. That answer is kept."
+        f"Item {first} was answered in another window in the meantime. That answer, similar, is kept."
     )
     assert new() == [(first, "similar")]
     other.reload()

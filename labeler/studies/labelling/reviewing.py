@@ -286,7 +286,8 @@ def _after_that(db: Database, reviewer_id: int) -> str:
 
 
 def _minutes(n_items: int, seconds: float) -> str:
-    return counted(max(1, round(n_items * seconds / 60)), "minute")
+    minutes = int(n_items * seconds / 60 + 0.5)  # a half is rounded up, as in the browser
+    return counted(max(1, minutes), "minute")
 
 
 def seconds_per_label(db: Database, reviewer_id: int) -> float:
@@ -644,7 +645,9 @@ def _check(desk: Desk, task: Task, submission: NewLabel) -> None:
     code, is_undo, undoable = task.code, submission.answer == WITHDRAWN, desk.undoable
     is_too_fast = submission.dwell_ms is None or submission.dwell_ms < MIN_DWELL_MS
     lacks_confidence = desk.study.protocol.asks_confidence and submission.confidence is None
-    answered_elsewhere = f"Item {code} was answered in another window in the meantime. That answer is kept."
+    shown = _as_shown(desk.secret, task, desk.study.question).answer
+    which = f", {marks.describe(shown)}," if shown and _stands(task) else ""
+    answered_elsewhere = f"Item {code} was answered in another window in the meantime. That answer{which} is kept."
     nothing_to_undo = f"Item {code} has no answer to undo."
     not_the_last = (
         f"U undoes only your last answer, and only within your latest {LOOK_BACK} items. You can change your latest "

@@ -456,7 +456,7 @@ button, input {{ font: inherit; padding: .4rem 1rem; max-width: 100%; box-sizing
 input {{ width: 22rem }} body {{ padding: 0 1rem }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #14181f; color: #e6eaf0 }} a {{ color: #8fc0f0 }}
 button, input {{ background: #1c222b; color: inherit; border: 1px solid #7f8b9b }} }}</style></head>
-<body><h1>{escape(title)}</h1><p>{escape(text)}</p>{extra}</body></html>""",
+<body><main><h1>{escape(title)}</h1><p>{escape(text)}</p>{extra}</main></body></html>""",
         status_code=status,
         headers={"Cache-Control": "no-store", **(headers or {})},
     )

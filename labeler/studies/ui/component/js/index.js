@@ -473,8 +473,19 @@ class Review {
     else if (key === "m") this.comment.open(this.current.code, this.current.said.comment ?? "");
     else if (this.sureness.includes(key)) return this.beSure(this.sureness.indexOf(key) + 1, at);
     else if (key === "Escape") this.forget();
-    else return this.picture.act(key);
+    else return this.look(key);
     return true;
+  }
+
+  /** Perform a view action. Screen readers cannot see which run is highlighted, so the status line says it. */
+  look(key) {
+    const isDone = this.picture.act(key);
+    const { run } = this.picture.view;
+    if (isDone && key.startsWith("Arrow") && run !== null) {
+      this.strip.tell("unfinished", null, `Run ${run + 1} is highlighted.`);
+      this.say();
+    }
+    return isDone;
   }
 
   /** Keep flag, comment and confidence of the current item until its answer is sent. */

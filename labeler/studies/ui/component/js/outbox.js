@@ -29,7 +29,7 @@ export class Outbox {
       button("Download as JSON", () => download("answers.json", "application/json", JSON.stringify(rows, null, 1))),
       button("Download as CSV", () => download("answers.csv", "text/csv", csv(rows))),
     );
-    this.part.replaceChildren(element("h3", listedWords(rows.length)), list, buttons);
+    this.part.replaceChildren(element("h2", listedWords(rows.length)), list, buttons);
   }
 
   #line(row) {

@@ -19,7 +19,10 @@ export function paint(context, picture, geometry, view, showsNumbers = false) {
   const isLog = view.log && limits[1] > 0;
   const shared = { context, picture, limits, y, view, isLog, showsNumbers };
   if (view.overlay) overlay(shared, geometry.panels[0]);
-  else geometry.panels.forEach((panel, i) => run(shared, panel, i));
+  else {
+    geometry.panels.forEach((panel, i) => run(shared, panel, i));
+    titles(shared, geometry.panels);
+  }
   spread(shared, geometry.bars);
   distributions(shared, geometry.ecdf);
 }
@@ -58,11 +61,25 @@ function run(shared, panel, index) {
   });
   medianMark(shared, panel, series);
   frame(context, panel, view.run === index);
-  title(shared, panel, series, index);
 }
 
-/** The title of a panel: the run, its shares beyond the axis, and its median if the study shows numbers. */
-function title({ context, picture, view, isLog, showsNumbers }, panel, series, index) {
+/** The titles of all panels in the longest wording for which each panel has room. */
+function titles(shared, panels) {
+  const { context, picture } = shared;
+  const [bold, plain] = [{ weight: 600 }, { align: "right", colour: SOFT, size: 11 }];
+  const fits = ([name, remarks], { w }) =>
+    widthOf(context, name, bold) + widthOf(context, remarks, plain) + 6 <= w;
+  const wordings = panels.map((_, index) => wordingsOf(shared, picture.runs[index], index));
+  const fitting = wordings[0].findIndex((_, n) => panels.every((panel, i) => fits(wordings[i][n], panel))); // -1: last
+  panels.forEach((panel, i) => {
+    const [name, remarks] = wordings[i].at(fitting);
+    text(context, name, panel.x, panel.y - 5, bold);
+    text(context, remarks, panel.x + panel.w, panel.y - 5, plain);
+  });
+}
+
+/** The title of a run, from long to short: its shares beyond the axis, and its median if the study shows numbers. */
+function wordingsOf({ picture, view, isLog, showsNumbers }, series, index) {
   const median = series.quantiles[picture.percentiles.indexOf(50)] / picture.median - 1;
   const number = showsNumbers && picture.median > 0 ? percentText(median, 0.001) : "";
   const shares = outside(picture, series, view.axis, isLog);
@@ -71,17 +88,12 @@ function title({ context, picture, view, isLog, showsNumbers }, panel, series, i
     .filter(Boolean)
     .join(" ");
   const both = `${number} ${beside}`.trim();
-  const wordings = [
+  return [
     [`Run ${index + 1}`, number ? `median ${both}` : both],
     [`Run ${index + 1}`, both],
     [String(index + 1), both],
     [String(index + 1), number || beside],
   ];
-  const [bold, plain] = [{ weight: 600 }, { align: "right", colour: SOFT, size: 11 }];
-  const fits = ([name, remarks]) => widthOf(context, name, bold) + widthOf(context, remarks, plain) + 6 <= panel.w;
-  const [name, remarks] = wordings.find(fits) ?? wordings.at(-1);
-  text(context, name, panel.x, panel.y - 5, bold);
-  text(context, remarks, panel.x + panel.w, panel.y - 5, plain);
 }
 
 /** Lanes, lines at round shares of the median, and labels for the first and last panel of a row. */
