@@ -1,7 +1,7 @@
 """Define the base class of all results. A result can be printed in one line and converted to a DataFrame."""
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 3  # maximum number of entries of a sequence that are displayed
 
 
+@dataclass(frozen=True, repr=False)
 class Result:
     """The base class of the frozen dataclasses that functions return; declare subclasses with `repr=False`."""
 
@@ -21,7 +22,7 @@ class Result:
 
     def __repr__(self) -> str:
         """Return all fields in one line; numbers are rounded, and long sequences are replaced by their length."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)  # type: ignore[arg-type]
+        values = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)
         return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in values)})"
 
     def to_frame(self) -> "pd.DataFrame":
@@ -81,7 +82,7 @@ def number(value: float) -> str:
 
 def _columns(result: Result, prefix: str = "") -> dict[str, Any]:
     columns: dict[str, Any] = {}
-    for field in fields(result):  # type: ignore[arg-type]
+    for field in fields(result):
         value, name = getattr(result, field.name), f"{prefix}_{field.name}" if prefix else field.name
         if isinstance(value, Result):
             columns |= _columns(value, name)

@@ -25,7 +25,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
-from google.protobuf.message import Message  # type: ignore[import-untyped]  # brings no types
+from google.protobuf.message import Message
 from streamlit.runtime.metrics_util import Installation
 from streamlit.util import calc_hash
 

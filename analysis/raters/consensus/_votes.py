@@ -296,7 +296,6 @@ MAX_PATTERNS = 4096  # of labels that the reviewers of one item can give
 ENOUGH = 10  # labels per parameter
 MIX = 0.2  # the rank is taken at a point away from 0 and 1, where the model is the same but derivatives exist
 WIDTH_OF_NOTHING = 1e-3  # an interval that is narrower comes from draws that are all alike
-DRAWN = {"tolerance": 1e-6, "max_iterations": 500}  # how exactly the model is fitted to drawn labels
 
 
 @dataclass(frozen=True, repr=False)
@@ -384,6 +383,11 @@ def true_categories(
     )  # fmt: skip
 
 
+def _fit_to_drawn(labels: Indices, k: int) -> DawidSkene:
+    """Fit the model to drawn labels, as exactly as a draw needs."""
+    return dawid_skene(labels[:, :, None] == np.arange(k), tolerance=1e-6, max_iterations=500)
+
+
 def _with_intervals(
     codes: Indices, fit: DawidSkene, n_draws: int, rng: np.random.Generator | None, level: float, groups: Groups | None
 ) -> tuple[tuple[Estimate, ...], tuple[tuple[tuple[Estimate, ...], ...], ...]]:
@@ -397,7 +401,7 @@ def _with_intervals(
     if rng is not None and n_groups > 1:
         for _ in range(n_draws):
             rows = np.concatenate([members[group] for group in rng.integers(n_groups, size=n_groups)])
-            again = dawid_skene(codes[rows][:, :, None] == np.arange(k), **DRAWN)  # type: ignore[arg-type]
+            again = _fit_to_drawn(codes[rows], k)
             if again.prevalence is not None and again.error_matrices is not None:
                 drawn.append(np.concatenate([again.prevalence, again.error_matrices.ravel()]))
     values = np.concatenate([fit.prevalence, fit.error_matrices.ravel()])
@@ -436,8 +440,7 @@ def _fit_test(
         upto = fit.error_matrices[:, truth].cumsum(axis=2)  # of each rater and item
         drawn = (rng.random((*upto.shape[:2], 1)) > upto[:, :, :-1]).sum(axis=2).T
         labels = np.where(codes >= 0, drawn, -1)
-        again = dawid_skene(labels[:, :, None] == np.arange(k), **DRAWN)  # type: ignore[arg-type]
-        largest += _g2(labels, again) >= observed
+        largest += _g2(labels, _fit_to_drawn(labels, k)) >= observed
     return observed, (1 + largest) / (1 + n_draws)
 
 

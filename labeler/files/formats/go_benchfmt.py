@@ -256,7 +256,7 @@ def _benchmarks(output: _Output) -> Iterator[Benchmark]:
     _add_absent(output)
     processors = _common_processors(output)
     for (package, name), by_unit in output.values.items():
-        short = _PROCESSORS.fullmatch(name)[1] if processors is not None else name  # type: ignore[index]
+        short = _operation(name)[0] if processors is not None else name
         for unit, by_run in by_unit.items() or {"": {}}.items():
             time = _TIME.fullmatch(unit)
             factor = _SECONDS[time[1]] if time else 1.0
@@ -280,9 +280,15 @@ def _benchmarks(output: _Output) -> Iterator[Benchmark]:
             )
 
 
+def _operation(name: str) -> tuple[str, str]:
+    """Split a name into the operation and the value of GOMAXPROCS, which is "" if the name has none."""
+    match = _PROCESSORS.fullmatch(name)
+    return (match[1], match[2] or "") if match else (name, "")
+
+
 def _common_processors(output: _Output) -> str | None:
     """Return the value of GOMAXPROCS if all benchmarks have the same one, "" if it is unknown, and otherwise None."""
-    numbers = {match[2] or "" for _package, name in output.values if (match := _PROCESSORS.fullmatch(name))}
+    numbers = {_operation(name)[1] for _package, name in output.values}
     if len(numbers) > 1:
         return None
     number = next(iter(numbers), "")
@@ -291,7 +297,6 @@ def _common_processors(output: _Output) -> str | None:
 
 def _parameters(short: str, name: str) -> dict[str, str]:
     """Return the `name=value` parts of a name as parameters, and GOMAXPROCS if it is part of the name."""
-    match = _PROCESSORS.fullmatch(name)
-    operation, processors = match.groups() if match else (name, None)
+    operation, processors = _operation(name)
     told = dict(part.split("=", 1) for part in operation.split("/") if "=" in part)
     return {**told, GOMAXPROCS: processors} if processors and short == name else told

@@ -14,7 +14,7 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
 
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # brings no types
+from google.protobuf.message import DecodeError
 from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg

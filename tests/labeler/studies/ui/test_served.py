@@ -178,7 +178,10 @@ def test_a_locked_study_delays_nobody_of_another(folder, monkeypatch):
     protocol = {answers.PROTOCOL_HEADER: answers.PROTOCOL}
     with TestClient(server, base_url=BASE, headers=protocol, follow_redirects=False) as shared:  # one event loop
         headers = {"cookie": "; ".join(f"{name}={value}" for name, value in ada.client.cookies.items())}
-        ask = lambda: statuses.append(shared.get(f"{locked.base}/", headers=headers).status_code)  # noqa: E731
+
+        def ask():
+            statuses.append(shared.get(f"{locked.base}/", headers=headers).status_code)
+
         waiting = [threading.Thread(target=ask) for _ in range(30)]
         for thread in waiting:
             thread.start()
