@@ -35,20 +35,28 @@ from labeler.studies.store import (
 from labeler.studies.verdicts import computing
 from labeler.studies.verdicts.classifying import JudgeOptions
 from tests.labeler.commands import run
-from tests.making import NOW, WHO, answer_next, id_of, new_study, offers, submit
+from tests.making import NOW, WHO, answer_next, copy_of, id_of, new_study, offers, submit
+
+
+@pytest.fixture(scope="module")
+def answered(masters, tmp_path_factory):
+    """The path of a study with answers, comments and replies, to be copied."""
+    folder = tmp_path_factory.mktemp("answered")
+    with copy_of(masters["planned"], folder) as db:
+        task = offers(db, "ada")[0]
+        submit(db, "ada", task, "similar", flag=True, comment="a step")
+        for _ in range(3):
+            answer_next(db, "ben", "dissimilar")
+        inbox.reply(db, task.code, "Thank you.", **WHO)
+        assert audit.audit(db).faults == ()
+        db.backup(folder / "alone.study")
+    return folder / "alone.study"
 
 
 @pytest.fixture
-def study(planned, tmp_path):
-    """The path of a study with answers, comments and replies, which nobody has open."""
-    task = offers(planned, "ada")[0]
-    submit(planned, "ada", task, "similar", flag=True, comment="a step")
-    for _ in range(3):
-        answer_next(planned, "ben", "dissimilar")
-    inbox.reply(planned, task.code, "Thank you.", **WHO)
-    assert audit.audit(planned).faults == ()
-    planned.backup(tmp_path / "alone.study")
-    return tmp_path / "alone.study"
+def study(answered, tmp_path):
+    """The path of a copy of that study, which nobody has open."""
+    return shutil.copy(answered, tmp_path / "alone.study")
 
 
 def audited(path, against=None):
@@ -206,9 +214,10 @@ def test_anything_but_a_report_backup_or_receipt_is_refused(study, tmp_path, con
 NO_EVIDENCE = {"verdicts", "jobs"}
 
 
-@pytest.fixture
-def full_study(study):
-    """The study with rows in every table, and people who left, joined, signed in and out."""
+@pytest.fixture(scope="module")
+def full(answered, tmp_path_factory):
+    """The study with rows in every table, and people who left, joined, signed in and out, to be copied."""
+    study = shutil.copy(answered, tmp_path_factory.mktemp("full") / "alone.study")
     with open_database(study) as db:
         names = [item.name for item in items.all_items(db)]
         identity.add_person(db, "chris", [Role.COORDINATOR], **WHO)
@@ -235,6 +244,11 @@ def full_study(study):
         course.change_state(db, Step.PAUSE, why="a break", **WHO)
         assert audit.audit(db, verdicts=True).faults == ()
     return study
+
+
+@pytest.fixture
+def full_study(full, tmp_path):
+    return shutil.copy(full, tmp_path / "alone.study")
 
 
 def columns_of(plain, table):

@@ -24,18 +24,23 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_missing_label_is_missing_in_the_gate_and_in_the_report(tmp_path, name):
+def test_a_missing_label_is_missing_in_the_gate_of_every_layout(tmp_path, name):
     path = tmp_path / name
     path.write_text(FILES[name], encoding="utf-8")
     gate = run("agreement", "--labels", path, "--fail-under", "alpha:.3", "--json", code=None)
     assert json.loads(gate.stdout)["estimate"]["value"] == pytest.approx(ALPHA, abs=5e-4)
     assert f"{name}: 7 of 48 labels are missing" in gate.stderr
+
+
+def test_a_missing_label_is_missing_in_the_report(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text(FILES[path.name], encoding="utf-8")
     written = run("report", "--labels", path, "--out", tmp_path / "out", "--quick")
-    assert f"{name}: 7 of 48 labels are missing" in written.stderr
+    assert "wide.csv: 7 of 48 labels are missing" in written.stderr
     content = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     assert content["agreement"]["coefficients"]["krippendorff_alpha"]["value"] == pytest.approx(ALPHA, abs=5e-4)
     assert len(content["categories"]) == 5
-    assert content["notes"][-1].startswith(f"{name}: 7 of 48 labels are missing")  # without the folder
+    assert content["notes"][-1].startswith("wide.csv: 7 of 48 labels are missing")  # without the folder
     run("report", "--labels", path, "--verify", tmp_path / "out" / "report.json")
 
 
