@@ -22,8 +22,10 @@ importlib.metadata.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 CLASSIFIER_GROUP = "analysis.classifiers"
 DETECTOR_GROUP = "analysis.detectors"
@@ -44,28 +46,34 @@ class Plugin:
 @cache
 def classifier_plugins() -> Mapping[str, Plugin]:
     """Return the classifiers of other packages by name; each process loads them only once."""
-    return {point.name: _loaded(point) for point in entry_points(group=CLASSIFIER_GROUP)}
+    return _plugins(CLASSIFIER_GROUP)
 
 
 @cache
 def detector_plugins() -> Mapping[str, Plugin]:
     """Return the detectors of other packages by name; each process loads them only once."""
-    return {point.name: _loaded(point) for point in entry_points(group=DETECTOR_GROUP)}
+    return _plugins(DETECTOR_GROUP)
 
 
 @cache
 def change_plugins() -> Mapping[str, Plugin]:
     """Return the rules of other packages for a change by name; each process loads them only once."""
-    return {point.name: _loaded(point) for point in entry_points(group=CHANGE_GROUP)}
+    return _plugins(CHANGE_GROUP)
 
 
 @cache
 def format_plugins() -> Mapping[str, Plugin]:
     """Return the formats of other packages by name; each process loads them only once."""
-    return {point.name: _loaded(point) for point in entry_points(group=FORMAT_GROUP)}
+    return _plugins(FORMAT_GROUP)
 
 
-def _loaded(point: EntryPoint) -> Plugin:
+def _plugins(group: str) -> Mapping[str, Plugin]:
+    from importlib.metadata import entry_points  # slow to import
+
+    return {point.name: _loaded(point) for point in entry_points(group=group)}
+
+
+def _loaded(point: "EntryPoint") -> Plugin:
     distribution = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown package"
     try:
         return Plugin(point.name, distribution, point.load())

@@ -1,7 +1,6 @@
 """Parse TOML that somebody else may have written."""
 
 import re
-import tomllib
 from typing import Any
 
 MAX_LENGTH = 1_000_000  # characters; the plan of a measurement with 1000 benchmarks has about 200,000
@@ -21,6 +20,8 @@ def parse(text: str) -> dict[str, Any]:
         raise ValueError(f"the text has more than {MAX_LENGTH:,} characters")
     if _LONG_NAME.search(text):
         raise ValueError("a name has more than 50 parts")
+    import tomllib  # most commands read no TOML
+
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -11,7 +11,7 @@ from math import comb, inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.arrays import Floats
+from analysis.arrays import Floats, median
 from analysis.statistics.intervals import Estimate, checked_level
 
 COMBINED, WELCH, MANN_WHITNEY = TESTS = ("combined", "welch", "mann-whitney")
@@ -299,7 +299,7 @@ def ratios(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> l
 
 def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the logarithms of the estimate and of both limits; a missing limit is NaN."""
-    coarse = 0.0 if test == WELCH else _coarseness(a, b)
+    coarse = np.zeros(len(a)) if test == WELCH else _coarseness(a, b)
     log_one = np.log(b.max(1)) - np.log(a.max(1))  # both sides are scaled, so the ratio is 1 here
     a, b = a / a.max(1, keepdims=True), b / b.max(1, keepdims=True)
 
@@ -320,31 +320,32 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
     fits = np.ones(len(a), dtype=bool)
     fits[refused] = p_at(estimate, refused) > alpha if len(refused) else False
     width = np.log(a.max(1)) - np.log(a.min(1)) + np.log(b.max(1)) - np.log(b.min(1))
-    ends = []
-    for sign in (-1, 1):
-        inside, outside = estimate.copy(), np.full(len(a), np.nan)
-        beyond = sign * (log_one - estimate) > 0  # 1 is on this side: use its p, which also decides the verdict
-        outside = np.where(beyond & (p_of_one <= alpha), log_one, outside)
-        inside = np.where(beyond & (p_of_one > alpha), log_one, inside)
-        step = np.maximum(width, 1e-12)
-        open_rows = np.flatnonzero(np.isnan(outside) & fits)
-        while len(open_rows):
-            trial = inside + sign * step
-            rejected = p_at(trial, open_rows) <= alpha
-            outside[open_rows[rejected]] = trial[open_rows[rejected]]
-            open_rows = open_rows[~rejected]
-            inside[open_rows], step[open_rows] = trial[open_rows], 2 * step[open_rows]
-            open_rows = open_rows[step[open_rows] <= FURTHEST]
-        outside[~fits] = np.nan
-        rows = np.flatnonzero(~np.isnan(outside))
-        for _ in range(HALVINGS if len(rows) else 0):
-            middle = (inside + outside) / 2
-            rejected = p_at(middle, rows) <= alpha
-            outside[rows[rejected]], inside[rows[~rejected]] = middle[rows[rejected]], middle[rows[~rejected]]
-        wider = inside + sign * coarse
-        crosses = (p_of_one <= alpha) & (sign * (log_one - inside) > 0) & (sign * (log_one - wider) <= 0)
-        ends.append(np.where(np.isnan(outside), np.nan, np.where(crosses, inside, wider)))
-    return estimate - log_one, ends[0] - log_one, ends[1] - log_one
+    n = len(a)
+    sign = np.repeat([-1.0, 1.0], n)  # both limits of all rows are searched together: first the lower, then the upper
+    a, b = np.concatenate([a, a]), np.concatenate([b, b])
+    estimates, one, p_of_one, fits = (np.tile(part, 2) for part in (estimate, log_one, p_of_one, fits))
+    beyond = sign * (one - estimates) > 0  # 1 is on this side: use its p, which also decides the verdict
+    outside = np.where(beyond & (p_of_one <= alpha), one, np.nan)
+    inside = np.where(beyond & (p_of_one > alpha), one, estimates)
+    step = np.tile(np.maximum(width, 1e-12), 2)
+    open_rows = np.flatnonzero(np.isnan(outside) & fits)
+    while len(open_rows):
+        trial = inside + sign * step
+        rejected = p_at(trial, open_rows) <= alpha
+        outside[open_rows[rejected]] = trial[open_rows[rejected]]
+        open_rows = open_rows[~rejected]
+        inside[open_rows], step[open_rows] = trial[open_rows], 2 * step[open_rows]
+        open_rows = open_rows[step[open_rows] <= FURTHEST]
+    outside[~fits] = np.nan
+    rows = np.flatnonzero(~np.isnan(outside))
+    for _ in range(HALVINGS if len(rows) else 0):
+        middle = (inside + outside) / 2
+        rejected = p_at(middle, rows) <= alpha
+        outside[rows[rejected]], inside[rows[~rejected]] = middle[rows[rejected]], middle[rows[~rejected]]
+    wider = inside + sign * np.tile(coarse, 2)
+    crosses = (p_of_one <= alpha) & (sign * (one - inside) > 0) & (sign * (one - wider) <= 0)
+    ends = np.where(np.isnan(outside), np.nan, np.where(crosses, inside, wider)) - one
+    return estimate - log_one, ends[:n], ends[n:]
 
 
 def _coarseness(a: Floats, b: Floats) -> Floats:
@@ -355,7 +356,7 @@ def _coarseness(a: Floats, b: Floats) -> Floats:
     """
     steps = np.diff(np.sort(np.concatenate([a, b], axis=1), axis=1), axis=1)
     smallest = np.where(steps > 0, steps, inf).min(1)
-    level = np.minimum(np.median(a, axis=1), np.median(b, axis=1))
+    level = np.minimum(median(a), median(b))
     tied = (steps == 0).any(1) & np.isfinite(smallest)
     return np.where(tied, np.log1p(np.divide(smallest / 2, level, out=np.zeros(len(a)), where=tied)), 0.0)
 
@@ -366,12 +367,12 @@ def _hodges_lehmann(a: Floats, b: Floats) -> Floats:
         rng = np.random.default_rng(SEED)
         first, second = (rng.integers(side.shape[1], size=MAX_PAIRS) for side in (a, b))
         for row, (some_a, some_b) in enumerate(zip(a, b, strict=True)):
-            medians[row] = np.median(some_a[first] - some_b[second])
+            medians[row] = median(some_a[first] - some_b[second])
         return medians
     step = max(1, AT_ONCE // (a.shape[1] * b.shape[1]))
     for start in range(0, len(a), step):
         differences = a[start : start + step, :, None] - b[start : start + step, None, :]
-        medians[start : start + step] = np.median(differences.reshape(len(differences), -1), axis=1)
+        medians[start : start + step] = median(differences.reshape(len(differences), -1))
     return medians
 
 
@@ -506,7 +507,7 @@ def spread_p_values(a: Floats, b: Floats) -> Floats:
     n_a, n_b = a.shape[1], b.shape[1]
     if min(n_a, n_b) < 3:
         return np.ones(len(a))
-    z = [np.abs(side - np.median(side, axis=1, keepdims=True)) for side in (np.log(a), np.log(b))]
+    z = [np.abs(side - median(side)[:, None]) for side in (np.log(a), np.log(b))]
     means = [side.mean(axis=1) for side in z]
     within = sum(((side - mean[:, None]) ** 2).sum(axis=1) for side, mean in zip(z, means, strict=True))
     between = (means[0] - means[1]) ** 2 * (n_a * n_b / (n_a + n_b))

@@ -7,8 +7,8 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from importlib.util import LazyLoader, find_spec, module_from_spec
-from typing import TYPE_CHECKING, NamedTuple
+from importlib.util import find_spec, module_from_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -102,7 +102,6 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "convert": Place("studies.commands.data:convert", "Convert measurements to a single table or folder"),
     },
 }
-UNUSED = ("numpy.f2py", "numpy.testing", "pydoc")  # what `scipy.special` imports, and `check` does not need
 METHODS, COMMANDS_OF_METHODS = "labeler.files.methods", "studies.commands.methods"
 
 
@@ -127,22 +126,32 @@ def all_places() -> dict[str, Place]:
     return {name: place for section in sections().values() for name, place in section.items()}
 
 
-def defer(*names: str) -> None:
-    """Make later imports of these modules quick: a module is loaded when somebody first uses one of its attributes.
+def load_compiled_special() -> None:
+    """Import only the compiled functions of `scipy.special`, and the rest when somebody first uses one of its names.
 
-    For example, `scipy.special` imports everything that `numpy` has, including its compiler for Fortran, and uses only
-    a small part of it. The module that contains a deferred module is imported.
+    The rest takes ten times as long: it wraps each function for other array libraries.
     """
-    for name in names:
-        spec = None if name in sys.modules else find_spec(name)
-        if spec is None or spec.loader is None:
-            continue
-        spec.loader = LazyLoader(spec.loader)
-        module = sys.modules[name] = module_from_spec(spec)
-        spec.loader.exec_module(module)
-        parent, _dot, child = name.rpartition(".")
-        if parent:
-            setattr(import_module(parent), child, module)
+    name = "scipy.special"
+    spec = None if name in sys.modules else find_spec(name)
+    if spec is None or spec.loader is None:
+        return
+    package, loader = module_from_spec(spec), spec.loader
+    sys.modules[name] = package
+    try:
+        compiled = import_module(f"{name}._ufuncs")
+    except ImportError:  # a version of SciPy with other modules
+        del sys.modules[name]
+        return
+
+    def attribute(wanted: str) -> Any:
+        if not wanted.startswith("_") and hasattr(compiled, wanted):
+            return getattr(compiled, wanted)
+        del package.__getattr__
+        loader.exec_module(package)
+        return getattr(package, wanted)
+
+    package.__getattr__ = attribute  # type: ignore[method-assign]
+    sys.modules["scipy"].special = package  # type: ignore[attr-defined]
 
 
 class CommandsByName(Mapping[str, click.Command]):
@@ -157,7 +166,7 @@ class CommandsByName(Mapping[str, click.Command]):
         place = next(listed, None) or all_places()[name]
         module, _, attribute = place.path.partition(":")
         if name == "check":  # builds wait for this command
-            defer(*UNUSED)
+            load_compiled_special()
         command: click.Command = getattr(import_module(f"labeler.{module}"), attribute)
         return command
 

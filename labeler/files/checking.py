@@ -12,7 +12,7 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from analysis.methods.check import (
     Limit,
     Rules as Rules,
 )
-from analysis.methods.steady import DroppedWarmup, describe_warmup, dropped_warmup, with_warmup
 from analysis.runs.benchmark import Benchmark, Failure, PerRun as PerRun
 from analysis.runs.classifiers import CLASSIFIERS as REGISTRY
 from analysis.runs.runs import AUTO
@@ -43,6 +42,9 @@ from labeler.files.gathering import Gathered as Gathered, left_out, usable
 from labeler.files.models import read_model_of_runs, warmup_of as warmup_of
 from labeler.safe_text import one_line
 from labeler.toml_file import parse as parse_toml
+
+if TYPE_CHECKING:  # imported only if the end of the warm-up is looked for
+    from analysis.methods.steady import DroppedWarmup
 
 CLASSIFIERS = tuple(REGISTRY)
 SPREAD = "spread"
@@ -68,7 +70,7 @@ class CheckResult:
 
     check: Check
     formats: tuple[Format, ...] = ()
-    warmup: DroppedWarmup | None = None  # what --warmup auto left out
+    warmup: "DroppedWarmup | None" = None  # what --warmup auto left out
 
     @property
     def outcome(self) -> int:
@@ -85,7 +87,11 @@ class CheckResult:
     def document(self) -> Document:
         """The result as a document with text and tables."""
         document = checking.document(self.check, commands=self.commands)
-        return with_warmup(document, self.warmup) if self.warmup else document
+        if self.warmup is None:
+            return document
+        from analysis.methods.steady import with_warmup
+
+        return with_warmup(document, self.warmup)
 
     @property
     def content(self) -> Any:
@@ -258,6 +264,8 @@ def naming_warmup(checked: CheckResult, per_run: PerRun, read: Sequence[Gathered
     """Return the result, which says what the warm-up "auto" left out of the runs that were read."""
     if per_run.warmup != AUTO:
         return checked
+    from analysis.methods.steady import describe_warmup, dropped_warmup
+
     dropped = dropped_warmup(benchmark for gathered in read for benchmark in gathered.benchmarks)
     notes = (*describe_warmup(dropped), *checked.check.notes)
     return replace(checked, check=replace(checked.check, notes=notes), warmup=dropped)
@@ -265,7 +273,11 @@ def naming_warmup(checked: CheckResult, per_run: PerRun, read: Sequence[Gathered
 
 def warmup_left_out(gathered: Gathered, per_run: PerRun) -> list[str]:
     """Return sentences on the warm-up that was left out, if its end was looked for."""
-    return list(describe_warmup(dropped_warmup(gathered.benchmarks))) if per_run.warmup == AUTO else []
+    if per_run.warmup != AUTO:
+        return []
+    from analysis.methods.steady import describe_warmup, dropped_warmup
+
+    return list(describe_warmup(dropped_warmup(gathered.benchmarks)))
 
 
 def noise_of(gathered: Gathered, per_run: PerRun, *, alpha: float, rate: float, seed: int) -> checking.Noise:

@@ -29,11 +29,10 @@ from labeler.files.formats import (
     ReadOptions as ReadOptions,
     Source as Source,
     Spool,
+    checked_options as checked_options,
     formats_table as formats_table,
-    histories,
     read_benchmarks,
     sources as sources,
-    with_others as with_others,
     writing,
 )
 from labeler.safe_text import one_line
@@ -301,6 +300,8 @@ def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str
 
 
 def _write_tcpd(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: ConversionResult) -> None:
+    from labeler.files.formats import histories
+
     out.mkdir()
     taken: dict[str, str] = {}
     for benchmark in benchmarks:

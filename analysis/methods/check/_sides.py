@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.arrays import Floats
+from analysis.arrays import Floats, median
 from analysis.document import counted
 from analysis.runs.benchmark import (
     HIGHER,
@@ -212,7 +212,8 @@ def design_of(baseline: Floats | None, candidate: Floats | None) -> RunDesign:
 def _sessions(ascending: Floats) -> Groups:
     """Number the groups of times that are separated by unusually long gaps."""
     gaps = np.diff(ascending)
-    usual = float(np.median(gaps[gaps > 0]))
+    longer = gaps[gaps > 0]
+    usual = float(median(longer)) if len(longer) else 0.0
     return np.concatenate([[0], np.cumsum(gaps > APART * usual)])
 
 
@@ -289,7 +290,7 @@ def moved(shifts: Floats) -> float | None:
     n, ascending = len(shifts), np.sort(shifts)
     if n < FEW_BENCHMARKS:
         return None
-    centre = float(np.median(shifts))
+    centre = float(median(shifts))
     for n_cut in {0, n // 5}:
         inner = ascending[n_cut : n - n_cut]
         spread = float(np.clip(ascending, inner[0], inner[-1]).std(ddof=1)) * n / len(inner)
@@ -344,7 +345,7 @@ def stands_alone(low: float, high: float, others: Sequence[float], limit: float)
     if not others:
         return True
     change = log(low if low > 1 else high)
-    rest = float(np.median(np.log(others)))
+    rest = float(median(np.log(others)))
     return rest / change < MOVED_WITH
 
 
@@ -503,7 +504,7 @@ def _may_be_coarse(one: BothSides) -> bool:
 
 def _scale(one: BothSides) -> tuple[str, int]:
     """Return the unit and the power of ten: many tools print a fixed number of digits, so the step grows with it."""
-    size = abs(float(np.median(one.old)))
+    size = abs(float(median(one.old)))
     return one.after.benchmark.unit, floor(log10(size)) if size > 0 else 0
 
 

@@ -43,7 +43,7 @@ def read_files(
     paths: Sequence[Path], options: ReadOptions, gather: Callable[..., Gathered] = gathering.from_files
 ) -> Gathered:
     """Read result files and return their benchmarks; show a progress bar."""
-    options, files = replace(gathering.with_others(options), accept_unread=True), list(gathering.sources(paths))
+    options, files = replace(gathering.checked_options(options), accept_unread=True), list(gathering.sources(paths))
     with reading(files, "Reading") as advance:
         return gather(files, options, advance=advance)
 

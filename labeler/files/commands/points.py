@@ -87,7 +87,7 @@ def points(
         values, gathered = marked.read_series(
             files,
             gathering.folders_of_versions(series),
-            gathering.with_others(read_options),
+            gathering.checked_options(read_options),
             options["about"],
             advance=advance,
         )

@@ -28,10 +28,10 @@ from labeler.files.formats.known import (
 from labeler.files.formats.reading import (
     DEFAULTS as DEFAULTS,
     ReadOptions as ReadOptions,
+    checked_options as checked_options,
     format_of as format_of,
     read as read,
     read_options as read_options,
-    with_others as with_others,
 )
 from labeler.files.formats.source import (
     ENDINGS as ENDINGS,

@@ -11,6 +11,7 @@ from analysis.runs.benchmark import FAILED_SHARE, LOWER, Benchmark, Failure
 from labeler.files.formats.units import stored_unit
 
 _Name = TypeVar("_Name", bound=Hashable)
+ONE_RUN = ""  # given as the column for run: if the table has no column run, all rows of a benchmark are one run
 SingleValue = tuple[str, float, str]  # name of the benchmark, value, unit of the value
 
 

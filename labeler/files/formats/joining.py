@@ -10,8 +10,8 @@ import json
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -108,9 +108,9 @@ def read_benchmarks(
     with TemporaryDirectory(prefix="labeler-") as folder:
         reader = _Reader(options, skip, _Joiner(Spool(Path(folder))))
         holders = _FirstFiles(is_only_file=len(files) == 1)
-        for source, opened in _read_ahead(files):
+        for source, content in _read_ahead(files):
             try:
-                part = reader.part(source, conditions_of(source), *opened.result())
+                part = reader.part(source, conditions_of(source), *content())
             except Refused as error:
                 part = Part((ReadFile(source.name, ""),), refused=without_file_name(error))
             except (LabelerError, ModuleNotFoundError):  # the whole command lacks a package
@@ -171,12 +171,17 @@ def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
     return conditions_of
 
 
-def _read_ahead(files: Sequence[Source]) -> Iterator[tuple[Source, "Future[tuple[bytes, str]]"]]:
+def _read_ahead(files: Sequence[Source]) -> Iterator[tuple[Source, Callable[[], tuple[bytes, str]]]]:
     """Yield each file with its content and hash, while another thread reads and unpacks the next file."""
+    if len(files) == 1:
+        yield files[0], partial(_content, files[0])
+        return
+    from concurrent.futures import ThreadPoolExecutor  # a small check does without
+
     with ThreadPoolExecutor(1) as reader:
-        ahead: deque[tuple[Source, Future[tuple[bytes, str]]]] = deque()
+        ahead: deque[tuple[Source, Callable[[], tuple[bytes, str]]]] = deque()
         for source in files:
-            ahead.append((source, reader.submit(_content, source)))
+            ahead.append((source, reader.submit(_content, source).result))
             if len(ahead) > 1:
                 yield ahead.popleft()
         yield from ahead

@@ -1,32 +1,56 @@
 """The known formats, in the order in which they are tried.
 
-Built-in formats come first, then the formats of other packages.
+Built-in formats come first, then the formats of other packages. A module of readers is imported when one of its
+functions is first called, because most commands read files of one format.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from analysis.runs.benchmark import Benchmark
-from labeler.files.formats import (
-    asv,
-    benchmarkdotnet,
-    catch2,
-    criterion,
-    go_benchfmt,
-    google_benchmark,
-    histories,
-    json_all_values,
-    json_one_value,
-    long_table,
-    perf_stat,
-    plain_numbers,
-    printed,
-    rebench,
-    tool_tables,
-)
+from labeler.files.formats import criterion, google_benchmark
 from labeler.plugins import Plugin, format_plugins
+
+_DEFERRED = (
+    "asv", "benchmarkdotnet", "catch2", "go_benchfmt", "histories", "json_all_values", "json_one_value", "long_table",
+    "perf_stat", "plain_numbers", "printed", "rebench", "tool_tables",
+)  # fmt: skip
+if TYPE_CHECKING:
+    from labeler.files.formats import (
+        asv,
+        benchmarkdotnet,
+        catch2,
+        go_benchfmt,
+        histories,
+        json_all_values,
+        json_one_value,
+        long_table,
+        perf_stat,
+        plain_numbers,
+        printed,
+        rebench,
+        tool_tables,
+    )
+else:
+
+    class _Deferred:
+        """A module that is imported when one of its functions is first called."""
+
+        def __init__(self, module: str) -> None:
+            self.module = module
+
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            return partial(_call, self.module, name)
+
+    globals().update({module: _Deferred(module) for module in _DEFERRED})
+
+
+def _call(module: str, name: str, *arguments: Any, **options: Any) -> Any:
+    return getattr(import_module(f"labeler.files.formats.{module}"), name)(*arguments, **options)
+
 
 RUN, STUDY = "run", "study"
 FILE_IS = (RUN, STUDY)

@@ -30,6 +30,7 @@ from analysis.runs.benchmark import (
     in_order,
 )
 from labeler.files.formats.bounds import check_columns, check_parquet, check_parquet_footer, check_runs
+from labeler.files.formats.building import ONE_RUN
 from labeler.files.formats.text_table import N_KEPT, SEPARATORS, Column, Numbers, Texts, header, read_text_table
 from labeler.files.formats.units import to_seconds
 from labeler.safe_text import as_written
@@ -49,7 +50,6 @@ PLANNED = frozenset({"order", "run", "seed"})  # columns of each plan of `labele
 LEFT_OUT = "ignore:"  # prefix for columns of the file to ignore
 ROW_NUMBERS = ("", "Unnamed: 0", "__index_level_0__")  # names that pandas gives to the index it writes
 MAX_SHOWN = 300  # total length of column names in messages
-ONE_RUN = ""  # given as the column for run: if the table has no column run, all rows of a benchmark are one run
 
 MEASURED = ("value", "iteration")  # the columns of numbers
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,10 @@ from analysis.runs.benchmark import (
 )
 from labeler.errors import InputError, Refused
 from labeler.files.formats.bounds import check_text
+from labeler.files.formats.building import ONE_RUN
 from labeler.files.formats.description import describe_content, hint_of
 from labeler.files.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, package_formats
 from labeler.files.formats.logs import plain_text, without_marks
-from labeler.files.formats.long_table import ONE_RUN
 from labeler.files.formats.source import Source
 from labeler.files.formats.units import direction, names_failures, scaled, to_seconds
 from labeler.files.formats.unread import Unread
@@ -76,8 +77,6 @@ class ReadOptions:
     metric: str = field(default="", metadata={
         "metavar": "NAME", "help": "Value to read, such as cpu_time of Google Benchmark [default: real_time].",
     })  # fmt: skip
-    # Formats of other packages by name, tried after the built-in ones.
-    others: Mapping[str, Format] = field(default_factory=dict)
     accept_means: bool = False  # whether to accept the mean of a run if a file keeps nothing else
     accept_failures: bool = False  # whether to accept a file whose benchmarks all failed
     accept_unread: bool = False  # whether to read the rest of a text of which some lines cannot be read
@@ -94,20 +93,16 @@ DEFAULTS = ReadOptions()
 
 
 def read_options(format_name: str | None = None, columns: Mapping[str, str] | None = None, **more: Any) -> ReadOptions:
-    """Return the options for reading files, checked by `with_others`; `more` are the other fields of `ReadOptions`."""
+    """Return options for reading files, checked by `checked_options`; `more` are the other fields of `ReadOptions`."""
     given = {name: value for name, value in more.items() if value is not None}
-    return with_others(ReadOptions(format_name, columns or {}, **given))
+    return checked_options(ReadOptions(format_name, columns or {}, **given))
 
 
-def with_others(options: ReadOptions) -> ReadOptions:
-    """Check the options for reading files, and return them with the formats of other packages.
+def checked_options(options: ReadOptions) -> ReadOptions:
+    """Return the options for reading files.
 
     Raises InputError if the format does not exist or cannot be used, or an option has an unknown value.
     """
-    of_packages = package_formats()
-    why_not = of_packages.errors.get(options.format or "")
-    if why_not:
-        raise InputError(f"The format {options.format!r} cannot be used: {why_not}")
     for value, words in (
         (options.file_is, FILE_IS), (options.values_are, VALUES_ARE),
     ):  # fmt: skip
@@ -122,17 +117,21 @@ def with_others(options: ReadOptions) -> ReadOptions:
             )
     if not is_storable(options.name):
         raise InputError(f"{options.name!r} is not a name: it has characters that cannot be stored.")
-    options = replace(options, others=of_packages.formats)
     _named_format(options)
     return options
 
 
 def _named_format(options: ReadOptions) -> Format | None:
-    formats = {**options.others, **FORMATS}
-    if options.format is not None and options.format not in formats:
-        names = ", ".join((*FORMATS, *options.others))
-        raise InputError(f"There is no format {options.format!r}. The formats are {names}.")
-    return formats[options.format] if options.format is not None else None
+    name = options.format
+    if name is None or name in FORMATS:
+        return None if name is None else FORMATS[name]
+    of_packages = package_formats()
+    if name in of_packages.errors:
+        raise InputError(f"The format {name!r} cannot be used: {of_packages.errors[name]}")
+    if name not in of_packages.formats:
+        names = ", ".join((*FORMATS, *of_packages.formats))
+        raise InputError(f"There is no format {name!r}. The formats are {names}.")
+    return of_packages.formats[name]
 
 
 def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -> Format:
@@ -148,8 +147,7 @@ def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -
     data, text = without_marks(content), plain_text(content)
     failed = []
     plainest = FORMATS["numbers"]  # last, because a file of another package may look like numbers, too
-    known = (*(known for known in FORMATS.values() if known is not plainest), *options.others.values(), plainest)
-    for candidate in known:
+    for candidate in chain((known for known in FORMATS.values() if known is not plainest), _of_packages(), (plainest,)):
         try:
             if candidate.detect(source.plain_name, text if candidate.is_printed else data):
                 return candidate
@@ -164,6 +162,11 @@ def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -
         + (hint or "To list the known formats: labeler formats. To choose one, pass --format NAME")
         + "".join(failed),
     )
+
+
+def _of_packages() -> Iterator[Format]:
+    """Yield the formats of other packages, which are looked for only now: this takes longer than reading a file."""
+    yield from package_formats().formats.values()
 
 
 def read(

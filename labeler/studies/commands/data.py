@@ -77,7 +77,7 @@ def import_(
     if undo:
         take_back(study, dry_run=dry_run)
         return
-    options = importing.with_others(read_options)
+    options = importing.checked_options(read_options)
     _check_sides(paths, before, after)
     older, newer = (before[0], after[0]) if paths and before else (None, None)
     selection = importing.RunSelection(runs_per_benchmark=n_runs, seed=seed, before=older, after=newer)
@@ -169,7 +169,7 @@ def convert(paths: tuple[Path, ...], form: str, out: Path, read_options: ReadOpt
     if str(out) == "-" and (as_json or form in gathering.FOLDERS):
         why = "--json and the table cannot both go to standard output" if as_json else f"{form} is a folder of files"
         raise InputError(f"{why}. Give a name with --out.")
-    options = importing.with_others(read_options)
+    options = importing.checked_options(read_options)
     files = list(importing.files_below(paths))
     with reading(files, "Reading") as advance, file_to_write(out, is_text=form == "csv") as path:
         done = gathering.convert(files, form, path, options, advance=advance)

@@ -20,13 +20,13 @@ from labeler.files.formats import (
     ReadOptions as ReadOptions,
     Source,
     Spool,
+    checked_options as checked_options,
     formats_table as formats_table,
     in_one_line,
     members,
     read_benchmarks,
     read_options as read_options,
     sources,
-    with_others as with_others,
     without_file_name,
 )
 from labeler.studies import background
