@@ -32,3 +32,10 @@ from analysis.report._settings import (
     registry as registry,
     registry_of_rules as registry_of_rules,
 )
+from analysis.report._units import (
+    Units as Units,
+    applications_of as applications_of,
+    estimate_by as estimate_by,
+    groups_of_items as groups_of_items,
+    units_of as units_of,
+)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -39,7 +40,7 @@ from analysis.report._reviewers import (
 )
 from analysis.report._settings import CategorySet, ReportStyle, Resampling, capitalised, entries
 from analysis.report._tables import Labels, has_values
-from analysis.report._units import BY_APPLICATION, BY_BOTH, Units, groups_of_items, units_of
+from analysis.report._units import BY_APPLICATION, BY_BOTH, Units, estimate_by, groups_of_items, units_of
 from analysis.statistics.intervals import LEAST_GROUPS, Estimate, Groups
 
 N_PARTS, N_TIME_PARTS = 3, 4  # number of parts of each reviewer's labels: in order, and by time on task
@@ -216,11 +217,11 @@ def agreement_numbers(
     n_labels = counts.sum(axis=1)
     units = units_of(counts.index[n_labels >= 2], applications)
     by_application = groups_of_items(counts.index, applications, units)
-    headline = by_application if units.by == BY_APPLICATION else None
-    of_rows = None if headline is None else headline.reindex(first["item"]).to_numpy()
+    of_rows = None if by_application is None else by_application.reindex(first["item"]).to_numpy()
     rows = overall(first["rater"].nunique())
-    coefficients = {name: _coefficient(row, first, counts, names, level, headline) for name, row in rows.items()}
-    specific = agreement.specific_agreement(counts, names, level=level, groups=headline)
+    coefficients = {
+        name: _coefficient(row, first, counts, names, level, units, by_application) for name, row in rows.items()
+    }
     groups: dict[str, Any] = _by_groups(first, of, level)
     equality = agreement.pair_equality(first, names, groups=of_rows, level=level) if len(first) else None
     return Agreement(
@@ -231,18 +232,20 @@ def agreement_numbers(
         pair_equality=equality,
         least_pair=_least_pair(first, equality),
         coefficients=coefficients,
-        specific={str(k): value for k, value in specific.items()},
+        specific=_specific_by(units, counts, names, level, by_application),
         shares=_shares_of_labels(counts),
-        chance_test=agreement.fleiss_kappa_test(counts, names, groups=headline),
+        chance_test=agreement.fleiss_kappa_test(counts, names, groups=by_application),
         units=units,
         by_items=_agreement_by(counts, names, level, None),
         by_applications=_by_applications(counts, names, level, by_application, units),
         bootstrap=_bootstrap(counts, names, level, resampling),
-        leniency=agreement.leniency(first, names, positive=of.positive, level=level) if of.positive else None,
+        leniency=agreement.leniency(first, names, positive=of.positive, groups=of_rows, level=level)
+        if of.positive
+        else None,
         against_the_rest=tuple(agreement.against_rest(first, names, level=level)) if (n_labels >= 2).any() else (),
         drift=_drift(first, names, level, of_rows),
-        retest=tuple(retest_numbers(labels.retest, of, level)),
-        by_labels_used=tuple(_by_labels_used(labels, names, level)),
+        retest=tuple(retest_numbers(labels.retest, of, level, applications, units)),
+        by_labels_used=tuple(_by_labels_used(labels, names, level, units, by_application)),
         **groups,
         order=_order(first, of),
         jackknife=agreement.jackknife_over_raters(first, categories=names, level=level) if len(first) else None,
@@ -261,31 +264,25 @@ def _shares_of_labels(counts: pd.DataFrame) -> dict[str, float]:
 def chance_state(numbers: Agreement) -> str:
     """Return whether the labels show that reviewers agree more, hardly more, or less often than chance would.
 
-    A value that is not above 0 shows nothing alone. With five to nine applications, both intervals must show it.
+    A value that is not above 0 shows nothing alone.
     """
     kappa = numbers.fleiss_kappa
     if kappa.value is None:
         return UNDEFINED
-    found = [kappa, *([numbers.by_applications.fleiss_kappa] if numbers.units.by == BY_BOTH else [])]
-    lows, highs = (
-        [end for end in ends if end is not None] for ends in zip(*((e.low, e.high) for e in found), strict=True)
-    )
     if kappa.low is None or kappa.high is None:
         return CANNOT_TELL
-    if min(lows) > 0:
+    if kappa.low > 0:
         return MORE
     test = numbers.chance_test
-    if max(highs) < 0 and test.p is not None and test.p <= ALPHA_LESS:
+    if kappa.high < 0 and test.p is not None and test.p <= ALPHA_LESS:
         return LESS
-    return CLOSE if max(highs) < LITTLE else CANNOT_TELL
+    return CLOSE if kappa.high < LITTLE else CANNOT_TELL
 
 
 def has_signal(numbers: Agreement) -> bool:
     """Return whether kappa is shown to be above 0.1, so that a latent class model can show how accurate people are."""
-    lows = [numbers.fleiss_kappa.low]
-    if numbers.units.by == BY_BOTH:
-        lows.append(numbers.by_applications.fleiss_kappa.low)
-    return all(low is not None and low > LITTLE for low in lows)
+    low = numbers.fleiss_kappa.low
+    return low is not None and low > LITTLE
 
 
 def is_paradox(numbers: Agreement) -> bool:
@@ -334,14 +331,29 @@ def _coefficient(
     counts: pd.DataFrame,
     names: Sequence[str],
     level: float,
+    units: Units,
     groups: "pd.Series | None",
 ) -> Kappa:
-    estimate = (
-        row(first, names, level=level) if row.of_counts is None else row(counts, names, level=level, groups=groups)
-    )
+    if row.of_counts is None:
+        estimate = row(first, names, level=level)
+    else:
+        estimate = estimate_by(units, partial(row, counts, names, level=level), groups)
     if not row.is_corrected:
         return Kappa(**entries(estimate))
     return Kappa(**entries(estimate), band_low=agreement.band(estimate.low), band_high=agreement.band(estimate.high))
+
+
+def _specific_by(
+    units: Units, counts: pd.DataFrame, names: Sequence[str], level: float, groups: "pd.Series | None"
+) -> dict[str, Estimate]:
+    """Return the agreement on each category, with the interval that counts."""
+    return {name: estimate_by(units, partial(_specific, name, counts, names, level), groups) for name in names}
+
+
+def _specific(
+    name: str, counts: pd.DataFrame, names: Sequence[str], level: float, groups: "pd.Series | None"
+) -> Estimate:
+    return agreement.specific_agreement(counts, names, level=level, groups=groups)[name]
 
 
 def _agreement_by(counts: pd.DataFrame, names: Sequence[str], level: float, groups: "pd.Series | None") -> AgreementBy:
@@ -379,7 +391,9 @@ def _bootstrap(counts: pd.DataFrame, names: Sequence[str], level: float, resampl
     }
 
 
-def _by_labels_used(labels: Labels, categories: Sequence[str], level: float) -> Iterator[LabelsUsed]:
+def _by_labels_used(
+    labels: Labels, categories: Sequence[str], level: float, units: Units, groups: "pd.Series | None"
+) -> Iterator[LabelsUsed]:
     """Compute agreement after reviewers revised their answers.
 
     The overall agreement of the report uses first labels only. Third labels go to split items, so agreement with them
@@ -387,12 +401,12 @@ def _by_labels_used(labels: Labels, categories: Sequence[str], level: float) -> 
     """
     for name, of_name in {"after own revisions": labels.current}.items():
         counts = count_table(of_name, categories).sort_index()
-        yield LabelsUsed(
-            name,
-            len(of_name),
-            agreement.percent_agreement(counts, categories, level=level),
-            agreement.fleiss_kappa(counts, categories, level=level),
+        of = None if groups is None else groups.reindex(counts.index)
+        shares, kappas = (
+            partial(coefficient, counts, categories, level=level)
+            for coefficient in (agreement.percent_agreement, agreement.fleiss_kappa)
         )
+        yield LabelsUsed(name, len(of_name), estimate_by(units, shares, of), estimate_by(units, kappas, of))
 
 
 def _by_groups(first: pd.DataFrame, of: CategorySet, level: float) -> dict[str, tuple[GroupAgreement, ...]]:
@@ -588,11 +602,14 @@ def _overall(numbers: Agreement, style: ReportStyle, by_category: ByCategory | N
         kappa_ = f"Fleiss' kappa if the {row.n} missing labels were {row.category}"
         percent_ = f"Percent agreement if the {row.n} missing labels were {row.category}"
         rows += [(percent_, d.share(row.percent), "", ""), (kappa_, d.plain_number(row.fleiss_kappa), "", "")]
-    by_application = numbers.units.by == BY_APPLICATION
-    other = numbers.by_items if by_application else numbers.by_applications
-    how = "counting items one by one" if by_application else "counting applications"
-    rows.append((f"Fleiss' kappa, {how}", d.plain_number(other.fleiss_kappa), "", ""))
-    rows.append((f"Percent agreement, {how}", d.share(other.percent), "", ""))
+    by = numbers.units.by
+    for is_other, other, how in (
+        (by in (BY_APPLICATION, BY_BOTH), numbers.by_items, "counting items one by one"),
+        (by != BY_APPLICATION, numbers.by_applications, "counting applications"),
+    ):
+        if is_other:
+            rows.append((f"Fleiss' kappa, {how}", d.plain_number(other.fleiss_kappa), "", ""))
+            rows.append((f"Percent agreement, {how}", d.share(other.percent), "", ""))
     missing = " A label is missing if it was planned but not given, withdrawn, or not sure." if numbers.if_given else ""
     yield d.table(
         f"{d.counted(numbers.n_labels, 'first label')} on {d.counted(numbers.n_items, 'item')}. Items with two or more "

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,10 @@ from analysis.raters.consensus import REJECTED, UNTESTABLE, TrueCategories
 from analysis.raters.tables import Counts, count_table
 from analysis.report._settings import NO_SIGNAL, CategorySet, ReportStyle, Resampling
 from analysis.report._tables import CountedConsensus, Labels
+from analysis.report._units import BY_APPLICATION, Units, estimate_by, groups_of_items
 from analysis.statistics.intervals import Estimate
 
 WEIGHTS = ("linear", "quadratic")
-LEAST_APPLICATIONS = 10  # with fewer, items are drawn
 MOST_MATRICES = 12  # of reviewers; the JSON has all
 
 
@@ -65,15 +66,24 @@ class ByCategory:
     truth: TrueCategories
 
 
-def category_rows(labels: Labels, truth: CountedConsensus, of: CategorySet, level: float) -> tuple[CategoryRow, ...]:
-    """Compute the numbers of labels and items of each category, and the agreement on it."""
+def category_rows(
+    labels: Labels,
+    truth: CountedConsensus,
+    of: CategorySet,
+    level: float,
+    *,
+    specific: Mapping[str, Estimate],
+    applications: Mapping[object, object],
+    units: Units,
+) -> tuple[CategoryRow, ...]:
+    """Compute the numbers of labels and items of each category; `specific`: the agreement on each."""
     first = labels.first
     counts = count_table(first, of.names).sort_index()
-    specific = agreement.specific_agreement(counts, of.names, level=level)
-    rows = []
+    groups, rows = groups_of_items(counts.index, applications, units), []
     for name in of.names:
         rest = counts[[other for other in of.names if other != name]].sum(axis=1)
-        against_rest = agreement.fleiss_kappa(Counts(np.column_stack([rest, counts[name]])), level=level)
+        table = Counts(np.column_stack([rest, counts[name]]))
+        against_rest = estimate_by(units, partial(agreement.fleiss_kappa, table, level=level), groups)
         rows.append(
             CategoryRow(
                 name, of.meanings.get(name, ""), int(counts[name].sum()), specific[name], against_rest,
@@ -84,43 +94,47 @@ def category_rows(labels: Labels, truth: CountedConsensus, of: CategorySet, leve
 
 
 def category_numbers(
-    labels: Labels, of: CategorySet, level: float, resampling: Resampling, *, has_signal: bool
+    labels: Labels,
+    of: CategorySet,
+    level: float,
+    resampling: Resampling,
+    *,
+    has_signal: bool,
+    applications: Mapping[object, object],
+    units: Units,
 ) -> ByCategory:
     """Compute the numbers that a report about any number of categories has beside those of every report.
 
     Unless `has_signal`, the model of true categories has no numbers, because any accuracy of the reviewers fits.
     """
     first = labels.first
+    counts = count_table(first, of.names).sort_index()
+    groups = groups_of_items(counts.index, applications, units)
+    of_rows = None if groups is None else groups.reindex(first["item"]).to_numpy()
     n_draws = resampling.n_misfit if resampling.n_sweeps else 0
     truth = consensus.true_categories(
         first, of.names, n_draws=n_draws, rng=resampling.rng("true categories"), level=level,
-        groups=_applications(first),
+        groups=groups.to_dict() if groups is not None and units.by == BY_APPLICATION else None,
     )  # fmt: skip
     return ByCategory(
-        weighted=tuple(_weighted(first, of, level)) if of.ordered else (),
+        weighted=tuple(_weighted(counts, of, level, units, groups)) if of.ordered else (),
         reviewers=tuple(
             SharesOfReviewer(str(rater), len(own), {name: float((own["category"] == name).mean()) for name in of.names})
             for rater, own in first.groupby("rater", sort=True)
         ),
-        rank_test=agreement.rank_test(first, of.names) if of.ordered else None,
+        rank_test=agreement.rank_test(first, of.names, groups=of_rows) if of.ordered else None,
         truth=truth if has_signal else replace(truth, prevalence=(), errors=()),
     )
 
 
-def _applications(first: pd.DataFrame) -> Mapping[object, object] | None:
-    """Return the application of each item; None if items have too few applications to draw them."""
-    if "application" not in first:
-        return None
-    named = first.drop_duplicates("item").set_index("item")["application"]
-    return named.to_dict() if named.nunique() >= LEAST_APPLICATIONS else None
-
-
-def _weighted(first: pd.DataFrame, of: CategorySet, level: float) -> Iterator[WeightedCoefficient]:
-    counts = count_table(first, of.names).sort_index()
+def _weighted(
+    counts: pd.DataFrame, of: CategorySet, level: float, units: Units, groups: "pd.Series | None"
+) -> Iterator[WeightedCoefficient]:
     rows = [row for row in agreement.COEFFICIENTS.values() if row.weights and row.is_corrected]
     for weights in WEIGHTS:
         for row in rows:
-            yield WeightedCoefficient(row.title, weights, row(counts, of.names, weights=weights, level=level))
+            compute = partial(row, counts, of.names, weights=weights, level=level)
+            yield WeightedCoefficient(row.title, weights, estimate_by(units, compute, groups))
 
 
 def question_blocks(rows: Sequence[CategoryRow], style: ReportStyle) -> Iterator[d.Block]:

@@ -28,15 +28,11 @@ from analysis.raters.evaluation import (
 from analysis.report._consensus import Consensus, StatedRates, mark_of, model_cell
 from analysis.report._settings import CategorySet, ReportStyle, Resampling, capitalised, row_title, title_of
 from analysis.report._tables import CountedConsensus
-from analysis.report._units import Units, groups_of_items
+from analysis.report._units import SIGN_FLIPS, Units, groups_of_items
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.multiple import holm
 
 BY_CONSTRUCTION = "fixed by construction"
-BY_APPLICATION = (
-    "With five applications or more, the test flips the signs of whole applications; intervals of differences assume "
-    "independent items and are not corrected."
-)
 NEAR = 0.1  # a nearly best threshold costs at most this share more than the best threshold
 MOST_MATRICES = 12  # of classifiers; the JSON has all
 
@@ -138,6 +134,7 @@ def classifier_numbers(
         for known in (_decided(truth.agreed), _decided(truth.majority))
     )
     rule = evaluation.against_majority(agreed, level=level)
+    of_items = groups_of_items(pd.Index(pd.unique(first["item"])), applications, units)
     return ClassifierNumbers(
         verdicts={category: int((verdict == category).sum()) for category in of.names}
         | {"none": int(verdict.isna().sum())},
@@ -149,7 +146,7 @@ def classifier_numbers(
             verdict.dropna().to_dict(),
             rule.category,
             categories=of.names,
-            groups=applications or None,
+            groups=None if of_items is None else of_items.to_dict(),
             level=level,
         ),
         positive=None
@@ -394,7 +391,7 @@ def _majority_table(rows: Sequence[tuple[str, ClassifierNumbers]], style: Report
         cells.append((row_title(name), row.against.n, accuracy, d.share(rule.difference), outcome))
     return d.table(
         "Accuracy of each classifier minus that of the majority rule on the same items (McNemar's mid-p test, Holm's "
-        f"correction). {BY_APPLICATION}",
+        f"correction). {SIGN_FLIPS}",
         ("Classifier", "Items", "Majority rule", f"Difference ({level})", "Against the majority rule"), cells,
         numeric=(1,), name="majority-rule")  # fmt: skip
 
@@ -706,7 +703,7 @@ def _comparisons(compared: Sequence[Compared], style: ReportStyle) -> Iterator[d
         "Difference in the share of agreed items on which the verdicts of two classifiers equal the labels, overall "
         "and within each category. Differences within the categories often point in opposite directions. The p values "
         "come from McNemar's mid-p test, corrected by Holm's method over all pairs, overall and within each category. "
-        f"{BY_APPLICATION} "
+        f"{SIGN_FLIPS} "
         f"With fewer than {LEAST_FOR_TEST} items, there is no test and no interval. "
         "Raw and exact p values are in report.json.",
         ("Pair", "Items", *(cell for head in heads for cell in (f"{head} ({level})", "p"))),

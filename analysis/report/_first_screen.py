@@ -13,7 +13,6 @@ from analysis.report._classifiers import ClassifierNumbers
 from analysis.report._first_figures import CLEAR, METHODS, PAIRS, groups_of_items
 from analysis.report._report import Report, judges_classifiers
 from analysis.report._settings import row_title, title_of
-from analysis.report._units import BY_BOTH
 from analysis.statistics.intervals import wilson
 
 NUMBERS, WORDS = "Numbers of the first figures", "What the words mean"
@@ -158,10 +157,7 @@ def _technical(report: Report) -> Iterator[str]:
         by_chance = ((agreed.value or 0.0) - kappa.value) / (1 - kappa.value)
         guessing = f"; by chance {d.percent(by_chance)}"
     yield f"{_with_level(d.estimate(agreed), level)}{guessing}."
-    clustered = numbers.by_applications.fleiss_kappa
-    is_other = numbers.units.by == BY_BOTH and clustered.ends  # with more applications, the first interval counts them
-    related = f", by application {d.interval(clustered, as_percent=False)}" if is_other else ""
-    yield f"Fleiss' kappa: {_with_level(d.estimate(kappa, as_percent=False), level)}{related}."
+    yield f"Fleiss' kappa: {_with_level(d.estimate(kappa, as_percent=False), level)}."
 
 
 def _with_level(text: str, level: str) -> str:

@@ -34,7 +34,7 @@ from analysis.report._happened import happened
 from analysis.report._replacing import may_replace
 from analysis.report._report import Report
 from analysis.report._settings import title_of
-from analysis.report._units import BY_BOTH, BY_ITEM
+from analysis.report._units import BY_ITEM
 from analysis.statistics.intervals import ONE_SIDED, Estimate
 
 SHOWN, EXCLUDED, FACT = "shown", "excluded", "fact"  # beside CANNOT_TELL
@@ -85,19 +85,14 @@ def _happened(report: Report) -> ShortSentence | None:
     return ShortSentence("history", FACT, text) if text else None
 
 
-def _limits(value: Estimate, level: str, *, other: Estimate | None = None, as_percent: bool = True) -> str:
-    """Return the interval in brackets; a one-sided limit says so, and without an interval the reason stands there.
-
-    `other`: the same statistic by application.
-    """
-    by_application = other is not None and other.low is not None and not _is_one_sided(other)
-    more = f"; by application {interval(other, as_percent=as_percent)}" if other and by_application else ""
+def _limits(value: Estimate, level: str, *, as_percent: bool = True) -> str:
+    """Return the interval in brackets; a one-sided limit says so, and without an interval the reason stands there."""
     if value.low is None:
         return f" ({value.reason})" if value.reason else ""
     if _is_one_sided(value):
         low = percent(value.low) if as_percent else number(value.low)
-        return f" (at least {low}, one-sided {level}{more})"
-    return f" ({level} {interval(value, as_percent=as_percent)}{more})"
+        return f" (at least {low}, one-sided {level})"
+    return f" ({level} {interval(value, as_percent=as_percent)})"
 
 
 def _is_one_sided(value: Estimate) -> bool:
@@ -107,11 +102,10 @@ def _is_one_sided(value: Estimate) -> bool:
 def _agreement(report: Report) -> ShortSentence:
     numbers, n_agreed = report.agreement, report.consensus.agreed
     n, value = numbers.n_items_with_two_labels, numbers.percent
-    other = numbers.by_applications.percent if numbers.units.by == BY_BOTH else None
     every = "the only item" if n == 1 else f"all {counted(n, 'item')}"
     some = f"{n_agreed or 'none'} of {'the ' if not n_agreed else ''}{counted(n, 'item')}"
     of_items = every if n == n_agreed else some
-    pairs = f"{percent(value.value)}{_limits(value, report.style.level_text, other=other)}"
+    pairs = f"{percent(value.value)}{_limits(value, report.style.level_text)}"
     only = _only_category(report)
     but = f", but every label is {only}" if only else ""
     whole = "" if n == n_agreed else f" ({percent(n_agreed / n)})"
@@ -138,8 +132,7 @@ def _chance(report: Report) -> ShortSentence:
         return ShortSentence("chance", CANNOT_TELL, text)
     if is_paradox(numbers):
         return ShortSentence("chance", CANNOT_TELL, _paradox(report))
-    other = numbers.by_applications.fleiss_kappa if numbers.units.by == BY_BOTH else None
-    limits = _limits(kappa, report.style.level_text, other=other, as_percent=False)
+    limits = _limits(kappa, report.style.level_text, as_percent=False)
     text = f"Fleiss' kappa is {number(kappa.value)}{limits}"
     if state == MORE:
         low, high = kappa.band_low, kappa.band_high

@@ -28,6 +28,7 @@ from analysis.report._course import Course
 from analysis.report._replacing import EXPERT, Replacement, replacements
 from analysis.report._settings import SIMILARITY, CategorySet, Provenance, ReportStyle, Resampling
 from analysis.report._tables import Labels, truths
+from analysis.report._units import applications_of
 from analysis.runs.measures import measure_numbers
 
 PAPER = "paper"  # the layout of the tables in the paper
@@ -180,7 +181,7 @@ def summarise(
     labels = _labels(table, first, categories, not_given)
     truth = truths(labels, _decisions(table, categories), categories.names)
     n_all = table.loc[table["kind"] != CALIBRATION, "item"].nunique() if n_items is None else n_items
-    applications = _applications(table, verdicts)
+    applications = applications_of(verdicts, table)
     done = _counted(progress, 1 + len(classifiers) + (1 if resampling.n_sweeps else 0))
     agreement = done(agreement_numbers(labels, categories, level, resampling, applications))
     latent, latent_rates = latent_numbers(
@@ -223,10 +224,16 @@ def summarise(
         course=None if provenance.course is None else read_back(Course, json_values(provenance.course), "course"),
         question=None if categories.is_built_in else _question(provenance, categories),
         sides=_sides(first, categories, level),
-        categories=None if categories.is_built_in else category_rows(labels, truth, categories, level),
+        categories=None if categories.is_built_in else category_rows(
+            labels, truth, categories, level, specific=agreement.specific, applications=applications,
+            units=agreement.units,
+        ),
         by_category=None
         if categories.is_binary
-        else category_numbers(labels, categories, level, resampling, has_signal=has_signal(agreement)),
+        else category_numbers(
+            labels, categories, level, resampling, has_signal=has_signal(agreement), applications=applications,
+            units=agreement.units,
+        ),
     )  # fmt: skip
 
 
@@ -270,7 +277,9 @@ def _labels(
         current=standing.rename(columns={"reviewer": "rater", "label": "category"}),
         third=third_labels(first),
         missing=_not_given(table, counted, not_given),
-        retest=pairs.rename(columns={"category": "first", "category_again": "second"})[["rater", "first", "second"]],
+        retest=pairs.rename(columns={"category": "first", "category_again": "second"})[
+            ["item", "rater", "first", "second"]
+        ],
     )
 
 
@@ -289,14 +298,6 @@ def _decisions(table: pd.DataFrame, categories: CategorySet) -> dict[object, str
     """Return the adjudicated category of each split item; if there are several decisions, the last counts."""
     decided = table[(table["kind"] == ADJUDICATED) & table["label"].isin(categories.names)]
     return dict(zip(decided["item"], decided["label"], strict=True))
-
-
-def _applications(table: pd.DataFrame, verdicts: pd.DataFrame) -> dict[object, object]:
-    names: dict[object, object] = {}
-    for rows in (verdicts, table):
-        if "application" in rows:
-            names |= dict(zip(rows["item"], rows["application"], strict=True))
-    return {item: application for item, application in names.items() if isinstance(application, str) and application}
 
 
 def _left_out(table: pd.DataFrame, first: pd.DataFrame, categories: CategorySet) -> dict[str, int]:

@@ -1,15 +1,23 @@
 """Reviewers one by one: leniency, drift, retests, and time on task."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from analysis import document as d
 from analysis.raters import agreement
-from analysis.raters.agreement import AgainstRest, CourseTest, Leniency, LeniencyTest, RetestAgreement, SideBias
+from analysis.raters.agreement import (
+    AgainstRest,
+    CourseTest,
+    Leniency,
+    LeniencyTest,
+    RetestAgreement,
+    SideBias,
+)
 from analysis.report._settings import CategorySet, ReportStyle, capitalised, entries
 from analysis.report._tables import has_values
+from analysis.report._units import SIGN_FLIPS, Units, groups_of_items
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.multiple import holm
 
@@ -35,9 +43,12 @@ class TimeOnTask:
     n_fast: int  # labels given implausibly fast
 
 
-def retest_numbers(pairs: pd.DataFrame, of: CategorySet, level: float) -> Iterator[Retest]:
+def retest_numbers(
+    pairs: pd.DataFrame, of: CategorySet, level: float, applications: Mapping[object, object], units: Units
+) -> Iterator[Retest]:
     """Compute the test-retest agreement of each reviewer; correct the tests of drift for the number of reviewers."""
-    rows = agreement.retest_agreement(pairs, of.names, positive=of.positive or of.names[-1], level=level)
+    groups = groups_of_items(pd.Index(pairs["item"]), applications, units)
+    rows = agreement.retest_agreement(pairs, of.names, positive=of.positive or of.names[-1], groups=groups, level=level)
     if not of.positive:
         rows = [replace(row, change=Estimate(None, reason=NO_POSITIVE)) for row in rows]
     ps = holm([row.drift.p_mid if of.positive else None for row in rows])
@@ -72,7 +83,7 @@ def leniency_blocks(leniency: Leniency, style: ReportStyle) -> Iterator[d.Block]
     if leniency.pairs:
         yield d.table(
             f"Number of items that only one of two reviewers calls {positive}. The p values come from McNemar's mid-p "
-            "test and are corrected over the pairs by Holm's method. They count items one by one. "
+            f"test and are corrected over the pairs by Holm's method. {SIGN_FLIPS} "
             "Raw and exact p values are in report.json.",
             ("Pair", "Only the first", "Only the second", f"Difference of shares ({level})", "p (Holm)"),
             [
@@ -201,7 +212,8 @@ def retest_blocks(rows: Sequence[Retest], style: ReportStyle) -> Iterator[d.Bloc
         "code."
     )
     if of.positive:
-        caption += " Drift is tested by McNemar's mid-p test and corrected over the reviewers by Holm's method."
+        caption += " Drift is tested by McNemar's mid-p test and corrected over the reviewers by Holm's method. "
+        caption += SIGN_FLIPS
     drift = (f"Drift to {of.positive} ({level})", "p of drift (Holm)") if of.positive else ()
     yield d.table(
         caption,

@@ -15,7 +15,7 @@ class Labels:
     first: pd.DataFrame  # first labels (fresh or overlap), from which agreement and consensus are computed
     current: pd.DataFrame  # labels of the same assignments after reviewers revised their own answers
     third: pd.DataFrame  # labels of an additional reviewer on split items and on some agreed items
-    retest: pd.DataFrame  # columns rater, first, second; one row per item that a reviewer labelled twice
+    retest: pd.DataFrame  # columns item, rater, first, second; one row per item that a reviewer labelled twice
     # Columns item and rater, one row per missing label. A label is missing if the reviewer chose "not sure",
     # withdrew the answer, or never gave a planned label.
     missing: pd.DataFrame

@@ -11,6 +11,7 @@ from analysis.statistics.results import Result, number
 
 MIN_GROUPS = 20  # with fewer groups, cluster-robust standard errors are too small
 LEAST_GROUPS = 5  # with fewer groups, there is no interval at all
+ENOUGH_GROUPS = 10  # with fewer groups, a claim must also hold if items are counted one by one
 LEAST_DIFFERING = 5  # groups in which two properties differ; with fewer, McNemar's test of groups has no p value
 ONE_SIDED = "one-sided"  # the reason of a one-sided bound starts with this word
 
@@ -343,6 +344,7 @@ def mcnemar_by_group(b: Sequence[int], c: Sequence[int]) -> McNemar:
 
     Under the hypothesis, the difference D = b - c of each group is as likely as -D. The p values are those of the sum
     of D if the sign of each D is random: exact, by convolution. With one pair in each group, this is McNemar's test.
+    With fewer than ten groups, the p values are at least those of McNemar's test.
 
     `b` and `c`: numbers of discordant pairs in each direction, one entry for each group. There is no p value if fewer
     than five groups have a difference, because fewer signs cannot show much. Plain tests are wrong here: if each of 10
@@ -368,8 +370,20 @@ def mcnemar_by_group(b: Sequence[int], c: Sequence[int]) -> McNemar:
     reached = np.abs(np.arange(len(chances)) - len(chances) // 2)
     observed = abs(plain.b - plain.c)
     beyond, equal = float(chances[reached > observed].sum()), float(chances[reached == observed].sum())
-    p_mid = 1.0 if observed == 0 else beyond + equal / 2
-    return McNemar(plain.b, plain.c, min(1.0, beyond + equal), p_mid, plain.chi2, plain.reason)
+    p, p_mid = min(1.0, beyond + equal), 1.0 if observed == 0 else beyond + equal / 2
+    if len(b) < ENOUGH_GROUPS:
+        p, p_mid = max(p, plain.p or 0.0), max(p_mid, plain.p_mid or 0.0)
+    return McNemar(plain.b, plain.c, p, p_mid, plain.chi2, plain.reason)
+
+
+def mcnemar_of(only_a: NDArray[np.bool_], only_b: NDArray[np.bool_], group: NDArray[np.intp] | None) -> McNemar:
+    """Test whether as many items have only the one property as only the other; `group`: number of each item's group."""
+    if group is None:
+        return mcnemar(int(only_a.sum()), int(only_b.sum()))
+    names = np.unique(group, return_inverse=True)[1]
+    n = int(names.max(initial=-1)) + 1
+    b, c = (np.bincount(names[only], minlength=n).tolist() for only in (only_a, only_b))
+    return mcnemar_by_group(b, c)
 
 
 def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:

@@ -13,8 +13,9 @@ from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
 from analysis.raters.agreement._formulas import Categories
 from analysis.raters.agreement._groups import in_order
+from analysis.raters.agreement._pairs import numbers_of_groups
 from analysis.raters.tables import checked_labels, wide_labels
-from analysis.statistics.intervals import Estimate, Groups, checked_level, group_numbers
+from analysis.statistics.intervals import ENOUGH_GROUPS, Estimate, Groups, checked_level, group_numbers
 from analysis.statistics.multiple import holm
 from analysis.statistics.results import Result
 
@@ -99,14 +100,11 @@ def course_test(
     checked_level(level)
     checked_labels(labels, categories)
     used = labels[column].notna().to_numpy()
-    group = None if groups is None else np.asarray(group_numbers(len(labels), groups)[0])[used]
     table = labels[used]
     raters, wide = wide_labels(table, categories)
     place = _places(table, raters, wide.shape, column)
-    of_item = None
-    if group is not None:
-        of_item = np.zeros(len(wide), dtype=np.intp)
-        of_item[pd.factorize(table["item"])[0]] = group
+    of_rows = None if groups is None else np.asarray(group_numbers(len(labels), groups)[0])[used]
+    of_item, _ = numbers_of_groups(table, of_rows, np.ones(len(wide), dtype=bool))
     shared = (~np.isnan(wide)).sum(axis=1) >= 2
     n_labels = np.count_nonzero(~np.isnan(wide[shared]), axis=0).tolist()
     common_order = _has_common_order(place)
@@ -161,14 +159,18 @@ def _pairs(wide: Floats, place: Floats, *, common_order: bool) -> Iterator[_Pair
         yield _Pair((i, j), rows, coefficients[1:], inverse[1:] * (agree - x @ coefficients) / (1 - leverage))
 
 
-def _covariance(terms: Floats, of_item: NDArray[np.intp] | None) -> Floats:
-    """Return the covariance of sums over items, from the terms of each item, shape (n_sums, n_items)."""
-    sums, factor = terms, 1.0
-    if of_item is not None:
-        m = int(of_item.max(initial=0)) + 1
-        sums, factor = np.array([np.bincount(of_item, weights=row, minlength=m) for row in terms]), m / max(m - 1, 1)
-    covariance: Floats = sums @ sums.T * factor
-    return covariance
+def _covariances(terms: Floats, of_item: NDArray[np.intp] | None) -> list[Floats]:
+    """Return the covariance of sums over items, from the terms of each item, shape (n_sums, n_items).
+
+    With fewer than ten groups, there are two, by group and by item, and the larger variance counts.
+    """
+    plain: Floats = terms @ terms.T
+    if of_item is None:
+        return [plain]
+    m = int(of_item.max(initial=0)) + 1
+    sums = np.array([np.bincount(of_item, weights=row, minlength=m) for row in terms])
+    grouped: Floats = sums @ sums.T * m / max(m - 1, 1)
+    return [grouped] if m >= ENOUGH_GROUPS else [grouped, plain]
 
 
 def _two_sided(slope: float, variance: float, of_item: NDArray[np.intp] | None) -> float | None:
@@ -196,7 +198,7 @@ def _own(
         for pair, side in own:
             terms[0, pair.rows] += pair.terms[side] / len(own)
         slope = float(np.mean([pair.slopes[side] for pair, side in own]))
-        variance = float(_covariance(terms, of_item).item())
+        variance = max(float(found.item()) for found in _covariances(terms, of_item))
         p = _two_sided(slope, variance, of_item)
         if p is None:
             estimate = Estimate(slope, reason="all labels agree equally: no standard error")
@@ -221,10 +223,11 @@ def _common(
     slopes, terms = np.array([pair.slopes[0] for pair in pairs]), np.zeros((len(pairs), n_items))
     for k, pair in enumerate(pairs):
         terms[k, pair.rows] = pair.terms[0]
-    covariance = _covariance(terms, of_item)
+    covariances = _covariances(terms, of_item)
 
     def p_of(weights: Floats) -> float | None:
-        return _two_sided(float(weights @ slopes), float(weights @ covariance @ weights), of_item)
+        variance = max(float(weights @ covariance @ weights) for covariance in covariances)
+        return _two_sided(float(weights @ slopes), variance, of_item)
 
     sizes = range(1, len(rows) - 1) if len(rows) <= MOST_FOR_SETS else range(1, 2)
     tried = []

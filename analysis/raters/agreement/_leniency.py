@@ -12,9 +12,18 @@ from scipy.sparse import csgraph
 from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
 from analysis.raters.agreement._formulas import Categories
-from analysis.raters.agreement._pairs import TwoByTwo, bias_index, tables_of, two_by_two
+from analysis.raters.agreement._pairs import TwoByTwo, bias_index, numbers_of_groups, tables_of, two_by_two
 from analysis.raters.tables import positive_category, wide_labels
-from analysis.statistics.intervals import Estimate, McNemar, checked_level, mcnemar, wilson
+from analysis.statistics.intervals import (
+    ENOUGH_GROUPS,
+    LEAST_GROUPS,
+    Estimate,
+    Groups,
+    McNemar,
+    checked_level,
+    mcnemar_of,
+    wilson,
+)
 from analysis.statistics.multiple import holm
 from analysis.statistics.results import Result
 
@@ -27,6 +36,7 @@ class Informative:
     """The labels of the split items; only these items contain information about leniency."""
 
     y: Floats  # 1 for dissimilar, 0 for similar, NaN if there is no label
+    group: NDArray[np.intp] | None = None  # number of the group of each item
 
     @property
     def against(self) -> Floats:
@@ -64,9 +74,10 @@ class Fit:
     chi2: float
 
 
-def informative(y: Floats) -> Informative:
+def informative(y: Floats, group: NDArray[np.intp] | None = None) -> Informative:
     """Return the split items of labels y, shape (n_items, n_raters): 1 dissimilar, 0 similar, NaN no label."""
-    return Informative(y[(y == 1).any(axis=1) & (y == 0).any(axis=1)])
+    split = (y == 1).any(axis=1) & (y == 0).any(axis=1)
+    return Informative(y[split], None if group is None else group[split])
 
 
 def maximise(data: Informative) -> Fit:
@@ -169,18 +180,26 @@ def _terms(
     return float(n @ np.log(denominator)), expected, information
 
 
+def scores_of(data: Informative) -> Floats:
+    """Return by how much each label differs from the mean label of its item; 0 if there is no label."""
+    has_label = ~np.isnan(data.y)
+    scores: Floats = (data.y == 1) - has_label * ((data.y == 1).sum(axis=1) / has_label.sum(axis=1))[:, None]
+    return scores
+
+
 def score_chi2(data: Informative) -> float:
     """Compute chi2 of the score test of equal leniencies; for complete labels, it is Cochran's Q."""
     has_label = ~np.isnan(data.y)
     m, t = (has_label.sum(axis=1), (data.y == 1).sum(axis=1))  # number of raters and of dissimilar labels of each item
-    slope = ((data.y == 1) - has_label * (t / m)[:, None]).sum(axis=0)
+    slope = scores_of(data).sum(axis=0)
     spread = t * (m - t) / (m * (m - 1))
     information = np.diag(spread @ has_label) - (has_label * (spread / m)[:, None]).T @ has_label
     return float(slope @ np.linalg.pinv(information, rcond=1e-10, hermitian=True) @ slope)
 
 
 NEVER_DIFFERS = "this rater does not differ from another rater on any item"
-LIKELIHOOD_RATIO, SCORE = "likelihood ratio", "score"
+LIKELIHOOD_RATIO, SCORE, CLUSTERED = "likelihood ratio", "score", "clustered score"
+TOO_FEW_GROUPS = "too few applications differ for a test"
 
 
 @dataclass(frozen=True, repr=False)
@@ -213,8 +232,8 @@ class PairLeniency(Result):
 class LeniencyTest(Result):
     """Test of the hypothesis that all raters are equally lenient on the same items."""
 
-    # "likelihood ratio", or "score" if the best-fitting leniency of a rater is infinite; None if there is no
-    # test.
+    # "likelihood ratio", "score" if the best-fitting leniency of a rater is infinite, or "clustered score" if items
+    # are related; None if there is no test.
     test: str | None
     chi2: float | None  # None if the test is undefined; `reason` then says why
     df: int | None
@@ -235,7 +254,12 @@ class Leniency(Result):
 
 
 def leniency(
-    labels: pd.DataFrame, categories: Categories = CATEGORIES, *, positive: Hashable | None = None, level: float = 0.95
+    labels: pd.DataFrame,
+    categories: Categories = CATEGORIES,
+    *,
+    positive: Hashable | None = None,
+    groups: Groups | None = None,
+    level: float = 0.95,
 ) -> Leniency:
     """Compare how often raters choose dissimilar, for each rater, for each pair (McNemar [1]_) and overall.
 
@@ -244,7 +268,8 @@ def leniency(
     of freedom.
 
     If a rater differs from others in only one direction, the best-fitting leniency is infinite [3]_. In this case, the
-    score test of the same hypothesis is used; for complete data, this test is Cochran's Q [4]_.
+    score test of the same hypothesis is used; for complete data, this test is Cochran's Q [4]_. If items are related,
+    Hotelling's test [5]_ of the score sums of the groups replaces both.
 
     Parameters
     ----------
@@ -254,6 +279,9 @@ def leniency(
         The declared categories.
     positive : hashable, optional
         The positive category; by default the last of two, required if there are more.
+    groups : sequence of hashable, optional
+        The group of each row of the table, such as an application. All tests then allow for related items of a group;
+        with fewer than ten groups, p is at least that of single items. Intervals count items.
     level : float
         Confidence level of all intervals.
 
@@ -274,6 +302,7 @@ def leniency(
     .. [2] Andersen (1970), J. R. Stat. Soc. B 32:283-301, doi:10.1111/j.2517-6161.1970.tb00842.x
     .. [3] Fischer (1981), Psychometrika 46:59-77, doi:10.1007/BF02293919
     .. [4] Cochran (1950), Biometrika 37:256-266, doi:10.1093/biomet/37.3-4.256
+    .. [5] Hotelling (1931), Ann. Math. Stat. 2:360-378, doi:10.1214/aoms/1177732979
 
     Examples
     --------
@@ -285,24 +314,31 @@ def leniency(
     names, codes = wide_labels(labels, categories)
     k = list(categories).index(positive_category(categories, positive))
     y = np.where(np.isnan(codes), np.nan, codes == k)
-    data = informative(y)
+    group, _ = numbers_of_groups(labels, groups, np.ones(len(y), dtype=bool))
+    data = informative(y, group)
     fit = maximise(data) if data.has_maximum else None
     shares = [wilson(float(np.nansum(column)), int((~np.isnan(column)).sum()), level) for column in y.T]
     raters = tuple(
         RaterLeniency(name, int((~np.isnan(column)).sum()), share, log_odds)
         for name, column, share, log_odds in zip(names, y.T, shares, _log_odds(data, fit, level), strict=True)
     )
-    return Leniency(raters, _pairs(names, y, level), _overall(data, fit, names))
+    return Leniency(raters, _pairs(names, y, group, level), _overall(data, fit, names))
 
 
-def _pairs(raters: Sequence[str], y: Floats, level: float) -> tuple[PairLeniency, ...]:
+def _pairs(raters: Sequence[str], y: Floats, group: NDArray[np.intp] | None, level: float) -> tuple[PairLeniency, ...]:
     tables = {pair: two_by_two(cells) for pair, cells in tables_of(raters, y, 2).items()}
-    tests = [mcnemar(table.b, table.c) for table in tables.values()]
+    column = {rater: y[:, j] for j, rater in enumerate(raters)}
+    tests = [_mcnemar(column[a], column[b], group) for a, b in tables]
     corrected = holm([test.p_mid for test in tests])
     return tuple(
         PairLeniency(a, b, table, bias_index(table, level=level), test, p)
         for ((a, b), table), test, p in zip(tables.items(), tests, corrected, strict=True)
     )
+
+
+def _mcnemar(a: Floats, b: Floats, group: NDArray[np.intp] | None) -> McNemar:
+    both = ~np.isnan(a + b)
+    return mcnemar_of((a > b)[both], (b > a)[both], None if group is None else group[both])
 
 
 def _overall(data: Informative, fit: Fit | None, raters: Sequence[str]) -> LeniencyTest:
@@ -311,8 +347,36 @@ def _overall(data: Informative, fit: Fit | None, raters: Sequence[str]) -> Lenie
         return LeniencyTest(None, None, None, None, 0, "raters do not differ on any item")
     test, chi2 = (SCORE, score_chi2(data)) if fit is None else (LIKELIHOOD_RATIO, fit.chi2)
     n_sets, _ = data.components
-    chi2, df = max(chi2, 0.0), len(raters) - n_sets
-    return LeniencyTest(test, chi2, df, float(special.chdtrc(df, chi2)), n_split, _left_out(data, raters))
+    chi2, df, reason = max(chi2, 0.0), len(raters) - n_sets, _left_out(data, raters)
+    p = float(special.chdtrc(df, chi2))
+    if data.group is None or not df:
+        return LeniencyTest(test, chi2, df, p, n_split, reason)
+    related = clustered_score(scores_of(data), data.group, at_least=p)
+    if related is None:
+        return LeniencyTest(None, None, None, None, n_split, TOO_FEW_GROUPS)
+    return LeniencyTest(CLUSTERED, *related, n_split, reason)
+
+
+def clustered_score(scores: Floats, group: NDArray[np.intp], *, at_least: float) -> tuple[float, int, float] | None:
+    """Test that sums of scores have mean 0 if items of a group are related; return chi2, its degrees of freedom and p.
+
+    `scores`, shape (n_items, n_raters). The statistic is that of Hotelling's test of the sums of the groups, compared
+    with F. As the test is symmetric, p is at least the share 2^(1-m) of all signs of m groups. There is no test with
+    fewer than five groups, or with no more groups than dimensions. With fewer than ten groups, p is at least
+    `at_least`, that of single items.
+    """
+    numbers = np.unique(group, return_inverse=True)[1]
+    m = int(numbers.max(initial=-1)) + 1
+    sums = np.zeros((m, scores.shape[1]))
+    np.add.at(sums, numbers, scores)
+    values, vectors = np.linalg.eigh(sums.T @ sums)
+    kept = values > 1e-9 * max(values.max(), 1e-12)
+    df = int(kept.sum())
+    if m < LEAST_GROUPS or m <= df or not df:
+        return None
+    chi2 = float(((vectors[:, kept].T @ sums.sum(axis=0)) ** 2 / values[kept]).sum())
+    p = float(special.fdtrc(df, m - df, (m - df) / df * chi2 / max(m - chi2, 1e-12)))
+    return chi2, df, max(p, 2.0 ** (1 - m), at_least if m < ENOUGH_GROUPS else 0.0)
 
 
 def _left_out(data: Informative, raters: Sequence[str]) -> str | None:
@@ -324,7 +388,7 @@ def _left_out(data: Informative, raters: Sequence[str]) -> str | None:
         reasons.append(
             f"the raters form {n_sets} separate sets without common split items; raters are compared only within a set"
         )
-    if not data.has_maximum:
+    if data.group is None and not data.has_maximum:
         reasons.append(
             "the score test is used, because some raters differ from others in one direction only and the best fit is "
             "infinite"
@@ -365,12 +429,14 @@ class RankTest(Result):
     reason: str | None = None  # why there is no test
 
 
-def rank_test(labels: pd.DataFrame, categories: Categories) -> RankTest:
+def rank_test(labels: pd.DataFrame, categories: Categories, *, groups: Groups | None = None) -> RankTest:
     """Rank the labels of each item and compare the rank sums of the raters [1]_, for any number of labels per item.
 
     For complete data without ties, it is Friedman's test; for two categories, it is Cochran's Q.
 
-    `categories`: the declared categories in their order. The result is undefined if raters do not differ on any item.
+    `categories`: the declared categories in their order; `groups`: group of each row of the table, such as an
+    application; the test is then clustered, as in `leniency`. The result is undefined if raters do not differ on any
+    item.
 
     References
     ----------
@@ -379,7 +445,8 @@ def rank_test(labels: pd.DataFrame, categories: Categories) -> RankTest:
     from scipy import stats  # imported here, because coefficients need no tests
 
     raters, codes = wide_labels(labels, categories)
-    split = codes[[len(np.unique(row[~np.isnan(row)])) > 1 for row in codes]] if len(codes) else codes
+    is_split = np.array([len(np.unique(row[~np.isnan(row)])) > 1 for row in codes], dtype=bool)
+    split, (group, _) = codes[is_split], numbers_of_groups(labels, groups, is_split)
     sums, covariance, scores = np.zeros(len(raters)), np.zeros((len(raters), len(raters))), np.full(split.shape, np.nan)
     for row, out in zip(split, scores, strict=True):
         of = np.flatnonzero(~np.isnan(row))
@@ -395,4 +462,10 @@ def rank_test(labels: pd.DataFrame, categories: Categories) -> RankTest:
         return RankTest(means, None, None, None, 0, "raters do not differ on any item")
     df = int(np.linalg.matrix_rank(covariance))
     chi2 = float(sums @ np.linalg.pinv(covariance, hermitian=True) @ sums)
-    return RankTest(means, chi2, df, float(special.chdtrc(df, chi2)), len(split))
+    p = float(special.chdtrc(df, chi2))
+    if group is None or not df:
+        return RankTest(means, chi2, df, p, len(split))
+    related = clustered_score(np.nan_to_num(scores), group, at_least=p)
+    if related is None:
+        return RankTest(means, None, None, None, len(split), TOO_FEW_GROUPS)
+    return RankTest(means, *related, len(split))

@@ -502,7 +502,7 @@ def pair_equality(
     raters, wide = wide_labels(labels, categories)
     shared = (~np.isnan(wide)).sum(axis=1) >= 2
     wide, n = wide[shared], int(shared.sum())
-    group, m = _groups_of_items(labels, groups, shared)
+    group, m = numbers_of_groups(labels, groups, shared)
     names = list(combinations(range(len(raters)), 2))
     first, second = np.array(names, dtype=int).reshape(-1, 2).T
     n_common = np.array([np.count_nonzero(~np.isnan(wide[:, i] + wide[:, j])) for i, j in names], dtype=float)
@@ -546,8 +546,11 @@ def pair_equality(
     return PairEquality(statistic, k, m - k, p, n, pairs, contrast)
 
 
-def _groups_of_items(labels: pd.DataFrame, groups: Groups | None, used: Bools) -> tuple[NDArray[np.intp] | None, int]:
-    """Return the group number of each used item, and the number of groups; without groups, the number of items."""
+def numbers_of_groups(labels: pd.DataFrame, groups: Groups | None, used: Bools) -> tuple[NDArray[np.intp] | None, int]:
+    """Return the group number of each used item of a label table, and the number of groups.
+
+    `groups`: the group of each row of the table; without groups, the number is that of items.
+    """
     if groups is None:
         return None, int(used.sum())
     of_row, _ = group_numbers(len(labels), groups)

@@ -14,7 +14,16 @@ from analysis.raters.agreement._formulas import Categories
 from analysis.raters.agreement._groups import by_group, in_order, partner_agreement
 from analysis.raters.agreement._pairs import TwoByTwo, bias_index, cohen_kappa, pabak_of, pair_table, two_by_two
 from analysis.raters.tables import Counts, checked_columns, checked_labels, count_table, positive_category, ranks
-from analysis.statistics.intervals import Estimate, McNemar, checked_level, linearised, mcnemar, wilson
+from analysis.statistics.intervals import (
+    Estimate,
+    Groups,
+    McNemar,
+    checked_level,
+    group_numbers,
+    linearised,
+    mcnemar_of,
+    wilson,
+)
 from analysis.statistics.multiple import bonferroni, holm
 from analysis.statistics.results import Result
 
@@ -47,7 +56,12 @@ class RetestAgreement(Result):
 
 
 def retest_agreement(
-    pairs: pd.DataFrame, categories: Categories = CATEGORIES, *, positive: Hashable | None = None, level: float = 0.95
+    pairs: pd.DataFrame,
+    categories: Categories = CATEGORIES,
+    *,
+    positive: Hashable | None = None,
+    groups: Groups | None = None,
+    level: float = 0.95,
 ) -> list[RetestAgreement]:
     """Compute the agreement between each rater's first and second labels (test-retest agreement).
 
@@ -59,6 +73,8 @@ def retest_agreement(
         The declared categories.
     positive : hashable, optional
         The category of `table`, `drift` and `change`; by default the last of two, required if there are more.
+    groups : sequence of hashable, optional
+        The group of each row, such as the application of the item. The test of drift then allows for related items.
     level : float
         Confidence level; the interval of the share is Wilson's.
 
@@ -80,11 +96,20 @@ def retest_agreement(
     """
     table = checked_columns(pairs, ("rater", "first", "second"), "retest table")
     k = tuple(categories).index(positive_category(categories, positive))
-    rows = table.groupby("rater", sort=True)[["first", "second"]]
-    return [_of_rater(str(rater), pair_table(labels.to_numpy(object), categories), k, level) for rater, labels in rows]
+    group = None if groups is None else np.asarray(group_numbers(len(table), groups)[0])
+    of_raters = table.assign(place=np.arange(len(table))).groupby("rater", sort=True)
+    category = tuple(categories)[k]
+    found = []
+    for rater, rows in of_raters:
+        first, second = ((rows[name] == category).to_numpy() for name in ("first", "second"))
+        own = None if group is None else group[rows["place"].to_numpy()]
+        drift = mcnemar_of(first & ~second, second & ~first, own)
+        cells = pair_table(rows[["first", "second"]].to_numpy(object), categories)
+        found.append(_of_rater(str(rater), cells, k, drift, level))
+    return found
 
 
-def _of_rater(rater: str, cells: Floats, k: int, level: float) -> RetestAgreement:
+def _of_rater(rater: str, cells: Floats, k: int, drift: McNemar, level: float) -> RetestAgreement:
     table = two_by_two(cells, k)
     percent = wilson(int(np.trace(cells)), table.n, level)
     return RetestAgreement(
@@ -94,7 +119,7 @@ def _of_rater(rater: str, cells: Floats, k: int, level: float) -> RetestAgreemen
         percent=percent,
         cohen_kappa=cohen_kappa(cells, level=level),
         pabak=pabak_of(percent, len(cells)),
-        drift=mcnemar(table.b, table.c),
+        drift=drift,
         change=bias_index(TwoByTwo(table.a, table.c, table.b, table.d), level=level),
     )
 

@@ -35,6 +35,7 @@ from analysis.statistics.intervals import (
     group_numbers,
     mcnemar,
     mcnemar_by_group,
+    mcnemar_of,
     paired_difference,
     wilson,
 )
@@ -233,11 +234,6 @@ def compare_classifiers(
 def _paired_shares(
     right_a: Bools, right_b: Bools, group: NDArray[np.intp] | None, reason: str, level: float
 ) -> PairedShares:
-    test = mcnemar(int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum()))
-    if group is not None:
-        differs = (right_a & ~right_b, right_b & ~right_a)
-        b, c = (np.bincount(group[mask], minlength=group.max(initial=-1) + 1).tolist() for mask in differs)
-        test = mcnemar_by_group(b, c)
     n, both = len(right_a), int((right_a & right_b).sum())
     only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
     neither = n - both - only_a - only_b
@@ -247,7 +243,7 @@ def _paired_shares(
         a=wilson(both + only_a, n, level) if n else undefined,
         b=wilson(both + only_b, n, level) if n else undefined,
         difference=_difference(both, only_a, only_b, neither, level) if n else undefined,
-        mcnemar=test,
+        mcnemar=mcnemar_of(right_a & ~right_b, right_b & ~right_a, group),
     )  # fmt: skip
 
 

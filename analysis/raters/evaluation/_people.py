@@ -11,7 +11,7 @@ from analysis.categories import CATEGORIES
 from analysis.raters.evaluation._compare import BETTER, CANNOT_TELL, WORSE
 from analysis.raters.evaluation._confusion import LEAST_FOR_TEST, Declared
 from analysis.raters.tables import count_table
-from analysis.statistics.intervals import LEAST_GROUPS, Estimate, clustered_share
+from analysis.statistics.intervals import ENOUGH_GROUPS, LEAST_GROUPS, Estimate, clustered_share
 from analysis.statistics.multiple import holm
 from analysis.statistics.results import Result
 
@@ -49,7 +49,7 @@ def against_people(
     Wilson's, with the effective number of items. The test is Johnson's modified t test [1]_ on the differences of the
     items, or on their sums in each group, with one more loss and one more win: the classifier can lose more on an item
     than it can win, so a plain t test finds too many advantages (up to .15 at a level of .05). There is no test with
-    fewer than 10 items or 5 groups.
+    fewer than 10 items or 5 groups; with fewer than 10 groups, p is at least that of single items.
 
     References
     ----------
@@ -82,6 +82,8 @@ def against_people(
         difference = replace(difference, reason=f"fewer than {LEAST_GROUPS} groups ({len(sums)}): no test")
     else:
         p = _johnson(np.array([*sums, *ADDED]))
+        if len(sums) < ENOUGH_GROUPS:
+            p = max(p, _johnson(np.array([*gap, *ADDED])))
     return AgainstPeople(
         n=len(table),
         agreement=mean(with_people),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from analysis.categories import CATEGORIES
 from analysis.document import json_values
 from analysis.raters import agreement
 from analysis.raters.agreement import Coefficient
-from analysis.raters.tables import counted_labels
+from analysis.raters.tables import count_table, counted_labels
+from analysis.report import Units, applications_of, estimate_by, groups_of_items, units_of
 from analysis.statistics.intervals import Estimate
 from analysis.text import counted
 from labeler.errors import InputError, sentence
@@ -39,6 +41,7 @@ class RequiredAgreement:
     required: float
     level: float
     n_items: int  # number of items with two labels or more
+    n_applications: int  # that the interval counts; 0 if it counts items one by one
     estimate: Estimate
     passed: bool | None  # None if it cannot be known, because there is no interval
 
@@ -52,7 +55,8 @@ class RequiredAgreement:
         if found.low is None:
             return f"Not known: {value}, but {found.reason}."
         limits = f" to {found.high:.3f}" if found.high is not None else " or more"
-        interval = f"{100 * self.level:g} % CI {found.low:.3f}{limits}, {counted(self.n_items, 'item')}"
+        where = f" of {counted(self.n_applications, 'application')}" if self.n_applications else ""
+        interval = f"{100 * self.level:g} % CI {found.low:.3f}{limits}, {counted(self.n_items, 'item')}{where}"
         outcome, verb = ("Passed", "reaches") if self.passed else ("Failed", "is below")
         return f"{outcome}: {value} ({interval}); the lower limit {verb} the required {self.required:g}."
 
@@ -67,21 +71,35 @@ def check_requirement(
 ) -> RequiredAgreement:
     """Compare the lower limit of the interval of a coefficient with what is required.
 
-    The categories are those that occur in the labels, in alphabetical order. Raises InputError if a cell is unusable.
+    The categories are those that occur in the labels, in alphabetical order. If there are enough applications, the
+    interval counts them, as in a report. Raises InputError if a cell is unusable.
     """
-    shared = labels.groupby("item")["rater"].nunique()
-    n_items = int((shared >= MIN_ITEMS).sum())
+    units, groups = _related(labels)
+    n_items = int((labels.groupby("item")["rater"].nunique() >= MIN_ITEMS).sum())
     categories = sorted(labels["category"].unique())
     if len(categories) < MIN_ITEMS:
         reason = "only one category was used" if categories else "there are no labels"
-        return RequiredAgreement(coefficient, required, level, n_items, Estimate(None, reason=reason), None)
+        return RequiredAgreement(coefficient, required, level, n_items, 0, Estimate(None, reason=reason), None)
+    row = coefficients()[coefficient]
+    n_applications = 0
     try:
-        found = coefficients()[coefficient](labels, categories=categories, level=level)
+        if row.of_counts is not None and groups is not None:
+            counts, n_applications = count_table(labels, categories), units.n_applications
+            found = estimate_by(units, partial(row, counts, categories, level=level), groups.reindex(counts.index))
+        else:
+            found = row(labels, categories=categories, level=level)
     except ValueError as error:
         raise InputError(sentence(error)) from None
-    return RequiredAgreement(
-        coefficient, required, level, n_items, found, None if found.low is None else found.low >= required
-    )
+    passed = None if found.low is None else found.low >= required
+    return RequiredAgreement(coefficient, required, level, n_items, n_applications, found, passed)
+
+
+def _related(labels: pd.DataFrame) -> tuple[Units, "pd.Series | None"]:
+    """Return what intervals and tests of these labels count, and the group of each item; None if they count items."""
+    n_labels = labels.groupby("item", sort=False)["rater"].nunique()
+    applications = applications_of(labels)
+    units = units_of(n_labels.index[n_labels >= MIN_ITEMS], applications)
+    return units, groups_of_items(n_labels.index, applications, units)
 
 
 def labels_of_study(db: Database) -> pd.DataFrame:
@@ -120,10 +138,12 @@ def agreement_answers(labels: pd.DataFrame, other: pd.DataFrame | None = None) -
         raise InputError("No item has two first labels, so there is no agreement yet.")
     placed, used = _placed(labels), {*labels["category"], *(() if other is None else other["category"])}
     categories = CATEGORIES if used <= set(CATEGORIES) else tuple(sorted(used))
+    groups = _related(labels)[1]
+    of_rows = None if groups is None else groups.reindex(labels["item"]).to_numpy()
     found: dict[str, Any] = {
         "against_the_rest": json_values(agreement.against_rest(labels, categories)),
-        "pairs": json_values(agreement.pair_equality(labels, categories)),
-        "course": None if placed is None else json_values(agreement.course_test(placed, categories)),
+        "pairs": json_values(agreement.pair_equality(labels, categories, groups=of_rows)),
+        "course": None if placed is None else json_values(agreement.course_test(placed, categories, groups=of_rows)),
     }
     if other is not None:
         found["difference"] = json_values(agreement.compare_agreement(other, labels, categories=categories))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given, settings, strategies as st
-from scipy import stats
+from scipy import special, stats
 from statsmodels.discrete.conditional_models import ConditionalLogit
 from statsmodels.stats.contingency_tables import cochrans_q, mcnemar
 
@@ -414,3 +414,27 @@ def test_a_reviewer_whom_all_others_confirm_has_one_sided_bounds():
     for estimate, low in ((ada.percent, 1 - missed), (ada.kappa, 1 - missed / (3 / 8))):  # pe = 9/16 + 1/16
         assert (estimate.value, estimate.high, estimate.low) == (1, 1, pytest.approx(low))
         assert estimate.reason == "one-sided: all 12 items are unanimous"
+
+
+def test_applications_in_which_reviewers_lean_are_no_sign_that_some_are_stricter():
+    """Each reviewer leans to one category in each of twelve applications; over all, nobody is stricter."""
+    rng, n, wrong = np.random.default_rng(8), 60, np.zeros(4)
+    of_item = np.repeat(np.arange(12), 12)
+    for _ in range(n):
+        lean = rng.normal(0, 1.5, (12, 3))[of_item]
+        rows = ["".join("10"[int(label)] for label in row) for row in rng.random(lean.shape) > special.expit(lean)]
+        labels = label_table(rows)
+        groups = of_item[pd.factorize(labels["item"])[0]]
+        for at, found in ((0, leniency(labels)), (2, leniency(labels, groups=groups))):
+            wrong[at] += found.overall.p <= 0.05
+            wrong[at + 1] += min(pair.p_holm for pair in found.pairs) <= 0.05
+    assert min(wrong[:2]) / n > 0.25
+    assert max(wrong[2:]) / n <= 0.12
+
+
+def test_reviewers_who_are_stricter_in_every_application_are_found():
+    labels = label_table((["110", "100", "101", "110"] * 3 + ["010"]) * 12)
+    found = leniency(labels, groups=np.repeat(np.arange(12), 13 * 3))
+    assert (found.overall.test, found.overall.p) == ("clustered score", 2**-11)
+    few = leniency(labels, groups=np.repeat(np.arange(2), 6 * 13 * 3)).overall
+    assert (few.p, few.reason) == (None, "too few applications differ for a test")

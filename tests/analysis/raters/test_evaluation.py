@@ -494,6 +494,12 @@ def test_applications_with_own_tendencies_are_no_evidence():
     assert clustered / n <= 0.075
 
 
+def test_with_fewer_than_ten_applications_a_claim_must_also_hold_item_by_item():
+    """Each application has one difference more in one direction; item by item, nothing is shown."""
+    found = mcnemar_by_group([4] * 6, [3] * 6)
+    assert (found.p_mid, mcnemar_by_group([4] * 12, [3] * 12).p_mid) == (mcnemar(24, 18).p_mid, pytest.approx(2**-12))
+
+
 def test_classifiers_are_compared_by_application():
     truth = ["dissimilar"] * 15 + ["similar"] * 14
     applications = [at // 3 for at in range(15)] + list(range(5, 19))

@@ -228,3 +228,31 @@ def test_the_strip_of_labels_tells_categories_apart_with_and_without_colours():
     for report, colours in ((report_of(labels), set(SHADES[:4])), (given, {f"#00000{k}" for k in range(4)})):
         svg = draw(report)["label-strip"]
         assert {colour for colour in colours if colour in svg} == colours
+
+
+@pytest.mark.parametrize("n_applications", [3, 7, 12])
+def test_all_numbers_of_categories_count_applications_if_there_are_enough(n_applications):
+    labels, _ = simulated(168, errors_of(0.8, 0.75, 0.7), [0.4, 0.3, 0.2, 0.1], seed=3)
+    number = labels["item"].str[1:].astype(int) * n_applications // 168
+    answers = labels.rename(columns={"rater": "reviewer", "category": "label"}).assign(
+        application="app" + number.map(str)
+    )
+    alone = summarise(
+        answers.drop(columns="application"), NO_VERDICTS, categories=CategorySet(NAMES, None, ordered=True)
+    )
+    related = summarise(answers, NO_VERDICTS, categories=CategorySet(NAMES, None, ordered=True))
+    intervals = [
+        [(row.kappa.low, row.kappa.high) for row in report.categories]
+        + [(row.value.low, row.value.high) for row in report.by_category.weighted]
+        + [(value.low, value.high) for value in report.agreement.specific.values()]
+        for report in (alone, related)
+    ]
+    differ = [plain != of for plain, of in zip(*intervals, strict=True)]
+    assert any(differ) is (n_applications >= 5)
+    if n_applications == 7:  # the interval holds the one that counts items
+        assert all(of[0] <= plain[0] and plain[1] <= of[1] for plain, of in zip(*intervals, strict=True))
+    if n_applications == 12:
+        assert all(differ)
+    of_ranks = [report.by_category.rank_test.p for report in (alone, related)]
+    assert (of_ranks[0] != of_ranks[1]) is (n_applications >= 5)
+    assert ("must find the same both ways" in to_markdown(related)) is (n_applications == 7)

@@ -25,7 +25,7 @@ def write(path, right, seed):
 
 def run(*arguments, code=0):
     result = CliRunner().invoke(main, ["agreement", *map(str, arguments)])
-    assert result.exit_code == code, result.output
+    assert code is None or result.exit_code == code, result.output
     return result
 
 
@@ -90,6 +90,23 @@ def test_the_gate_judges_the_lower_limit_and_not_the_point_estimate(tmp_path):
     assert (judged["passed"], judged["required"], judged["n_items"]) == (False, between, 80)
     wider = json.loads(run("--labels", path, "--fail-under", "alpha:.5", "--level", "0.99", "--json").stdout)
     assert wider["estimate"]["low"] < low
+
+
+@pytest.mark.parametrize(("n_applications", "words"), [(4, "80 items)"), (8, "80 items of 8 applications)")])
+def test_the_gate_and_the_tests_count_applications_if_there_are_enough(tmp_path, n_applications, words):
+    table = pd.read_csv(write(tmp_path / "l.csv", (0.9, 0.9, 0.6), 4))
+    table["application"] = "app" + (table["item"].str[1:].astype(int) // (80 // n_applications)).astype(str)
+    of_two = table["application"].isin(["app0", "app1"]) & (table["reviewer"] == "r2")
+    table.loc[of_two, "label"] = "similar"  # in two applications, one reviewer has a tendency
+    plain, grouped = tmp_path / "plain.csv", tmp_path / "grouped.csv"
+    table.drop(columns="application").to_csv(plain, index=False)
+    table.to_csv(grouped, index=False)
+    judged = ("--fail-under", "kappa:0", "--json")
+    alone, related = (json.loads(run("--labels", path, *judged, code=None).stdout) for path in (plain, grouped))
+    assert words in related["words"] and "80 items)" in alone["words"]
+    assert (related["estimate"]["low"] < alone["estimate"]["low"]) is (n_applications >= 5)
+    of_pairs = [json.loads(run("--labels", path, "--json").stdout)["pairs"]["p"] for path in (plain, grouped)]
+    assert (of_pairs[1] > of_pairs[0]) is (n_applications >= 5)
 
 
 def test_labels_of_any_categories_can_be_judged(tmp_path):
