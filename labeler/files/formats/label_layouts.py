@@ -55,11 +55,14 @@ class Rows:
     has_revisions: bool = False  # whether several rows of a reviewer and an item are later answers
 
 
-def find_rows(source: Source, layout: str | None = None, declared: Sequence[str] = ()) -> Rows:
+def find_rows(
+    source: Source, layout: str | None = None, declared: Sequence[str] = (), *, one_reviewer: str = ""
+) -> Rows:
     """Return the rows of a file of labels; raises Refused if it has none of the known layouts.
 
     With `layout` "wide", each column except the item and its application is a reviewer, whatever its name. Of the
-    schemes in a line of Potato, only those with a declared answer count, if there are any.
+    schemes in a line of Potato, only those with a declared answer count, if there are any. `one_reviewer` names the
+    reviewer of all labels of a table, which then needs no column of reviewers.
     """
     if PurePath(source.plain_name).suffix.lower() in PROGRAMS:
         raise Refused(source.name, "this is a file of another program. Save the table of labels as CSV in UTF-8")
@@ -74,14 +77,15 @@ def find_rows(source: Source, layout: str | None = None, declared: Sequence[str]
             raise Refused(source.name, f"{error}{step}") from None
         frame.index = pd.Index(table.lines(), name=LINE)
         frame = frame[(frame.map(str.strip) != "").any(axis=1)]
-        return _of_table(source, frame, "line", is_wide=layout == WIDE)
+        return _of_table(source, frame, "line", is_wide=layout == WIDE, one_reviewer=one_reviewer)
     with source.refusing():
         document, is_lines = _json(content)
     if is_lines and isinstance(document[0], Mapping) and "label_annotations" in document[0]:
         return _of_potato(source, document, declared)
     if isinstance(document, list) and any(isinstance(task, Mapping) and "annotations" in task for task in document):
         return _of_label_studio(source, document)
-    return _of_table(source, _of_json(source, document), "line" if is_lines else "row", is_wide=layout == WIDE)
+    place = "line" if is_lines else "row"
+    return _of_table(source, _of_json(source, document), place, is_wide=layout == WIDE, one_reviewer=one_reviewer)
 
 
 def _json(content: bytes) -> tuple[Any, bool]:
@@ -133,11 +137,13 @@ def _text(source: Source, value: Any, line: int) -> str:
     return "" if value is None else str(value)
 
 
-def _of_table(source: Source, table: pd.DataFrame, place: str, *, is_wide: bool) -> Rows:
+def _of_table(source: Source, table: pd.DataFrame, place: str, *, is_wide: bool, one_reviewer: str) -> Rows:
     """Return the rows of a table with one row per label, or one row per item and one column per reviewer."""
     unnamed = str(table.columns[0])
     if unnamed.strip().lower() in UNNAMED:
         table = table.drop(columns=unnamed) if first(table, ITEM) else table.rename(columns={unnamed: ITEM[0]})
+    if one_reviewer:
+        table = table.drop(columns=first(table, REVIEWER) or []).assign(**{REVIEWER[0]: one_reviewer})
     reviewer = None if is_wide else first(table, REVIEWER)
     label = None if is_wide else first(table, LABEL)
     if reviewer is None and label is None:

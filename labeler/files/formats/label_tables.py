@@ -27,6 +27,7 @@ _JOINTS = re.compile(r"(?<=\w)[\s_-]+(?=\w)|\s+")
 _INVISIBLE = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xAD))
 _FIRST_KINDS = ("", "fresh", "overlap")  # the kinds of a first label, in a label file
 _EXAMPLES = 3  # lines that a message names
+_SUMMARIES = ("total", "totals", "grand total", "subtotal", "sum", "count", "mean", "average")
 
 
 @dataclass(frozen=True)
@@ -48,16 +49,17 @@ def read_label_table(
     items: Collection[str] = (),
     knows_people: bool = False,
     layout: str | None = None,
+    one_reviewer: str = "",
     say: Callable[[str], None] = lambda _note: None,
 ) -> LabelTable:
     """Read the labels in a file of any layout (`label_layouts`); raises Refused with place, value and next step.
 
     `declared` are the answers that the question allows: they are never missing, and labels that are spelled in another
     way are read as them. `items` are names of items that are known with spaces around them; others have none. With
-    `knows_people`, the caller finds out which names belong to the same person. `say` is
-    called with each note, after the name of the file.
+    `knows_people`, the caller finds out which names belong to the same person. `one_reviewer` names the reviewer of a
+    table without names. `say` is called with each note, after the name of the file.
     """
-    rows = find_rows(source, layout, (*declared, *NO_CATEGORY))
+    rows = find_rows(source, layout, (*declared, *NO_CATEGORY), one_reviewer=one_reviewer)
     frame = rows.frame.copy()
     frame["item"] = [name if name in items else name.strip() for name in frame["item"]]
     for name in ("reviewer", "label"):
@@ -76,8 +78,9 @@ def read_label_table(
     if not (is_own or knows_people):
         frame["reviewer"], found = _spelled(source, rows, "reviewer", reading, ())
         notes += found
-    notes += _alike_items(frame["item"])
-    frame, found = _once(source, Rows(frame, rows.place, rows.label, (), rows.has_revisions), reading)
+    rows = Rows(frame, rows.place, rows.label, (), rows.has_revisions)
+    notes += [*_alike_items(frame["item"]), *_summary_rows(source, rows)]
+    frame, found = _once(source, rows, reading)
     notes += found
     for note in notes:
         say(f"{source.name}: {note}")
@@ -215,6 +218,23 @@ def _alike_items(items: "pd.Series[Any]") -> list[str]:
         return []
     more = f" and {len(alike) - 1} more such groups" if len(alike) > 1 else ""
     return [f"items {listing(alike[0])}{more} differ only in how they are written, and are read as different items."]
+
+
+def _summary_rows(source: Source, rows: Rows) -> list[str]:
+    """Refuse a row of a spreadsheet that sums up the others; say that an item is called like such a row."""
+    is_summary = rows.frame["item"].map(folded).isin(_SUMMARIES)
+    labels = set(rows.frame["label"][~is_summary])
+    if not labels or not is_summary.any():
+        return []
+    for at, name, text in rows.frame[is_summary][["item", "label"]].itertuples(name=None):
+        if text not in labels and _NUMBER.fullmatch(text.rstrip("% ")):
+            why = (
+                f"the row {name!r} seems to sum up the others, because no other item has the label {text!r}. Remove "
+                "the row; if it is an item, give it another name"
+            )
+            raise Refused(source.name, why, _where(rows, at))
+    names = rows.frame["item"][is_summary].unique()
+    return [f"{listing(names)}: read as {'an item' if len(names) == 1 else 'items'}, because the cells are labels."]
 
 
 def _once(source: Source, rows: Rows, reading: LabelReading) -> tuple[pd.DataFrame, list[str]]:

@@ -7,7 +7,9 @@ import click
 
 from analysis.text import counted, joined
 from labeler.cli.common import json_option, now, remark, show, show_json
+from labeler.cli.options import options_of
 from labeler.errors import InputError
+from labeler.files.formats.label_reading import LabelReading
 from labeler.safe_text import one_line
 from labeler.studies.commands.opening import OWNER, WHY, open_study, reason_option, say_if_interim, study_option
 from labeler.studies.course import calibrating, coordinating, course
@@ -95,6 +97,7 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
 @study_option
 @click.option("--reference", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
               help="File with reference labels for calibration items. Columns: item, label.")  # fmt: skip
+@options_of(LabelReading, "label_reading")
 @click.option(
     "--required-agreement",
     "gate",
@@ -106,7 +109,14 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
               help="With --required-agreement: compare each reviewer with the reference labels, or the reviewers with "
                    "each other.")  # fmt: skip
 @json_option
-def calibration(study: Path | None, reference: Path | None, gate: float | None, on: str, as_json: bool) -> None:
+def calibration(
+    study: Path | None,
+    reference: Path | None,
+    label_reading: LabelReading,
+    gate: float | None,
+    on: str,
+    as_json: bool,
+) -> None:
     """Show the state of the calibration round.
 
     The options set the reference labels and the agreement that the round requires. `labeler plan` sets the number of
@@ -114,7 +124,8 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
     """
     with open_study(study) as db:
         if reference is not None:
-            labels = calibrating.read_reference(reference, coordinating.get_study(db).question.names)
+            names = coordinating.get_study(db).question.names
+            labels = calibrating.read_reference(reference, names, label_reading, say=remark)
             calibrating.set_reference(db, labels, actor=OWNER, now=now())
             remark(f"{counted(len(labels), 'reference label')} saved.")
             others = sorted(labels.keys() - set(calibrating.item_names(db)))

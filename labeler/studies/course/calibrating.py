@@ -3,14 +3,16 @@
 The labels of this round are not part of any result of the study.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.text import percent
-from labeler.errors import InputError, NotAllowed
+from labeler.errors import InputError, NotAllowed, Refused
+from labeler.files.formats.label_tables import STANDARD, LabelReading, read_label_table
+from labeler.files.formats.source import Source
 from labeler.studies.cache import until_changed
 from labeler.studies.items.browsing import item_named
 from labeler.studies.model import CalibrationGate, Kind
@@ -292,24 +294,25 @@ def describe_share(share: "Estimate") -> str:
     return f"{share.value:.2f}" + (f" ({ends[1]:.2f} to {ends[2]:.2f})" if ends else "")
 
 
-def read_reference(path: Path, categories: Sequence[str]) -> dict[str, str]:
-    """Read reference labels from a CSV file with the columns item and label; return item name -> category.
+def read_reference(
+    path: Path,
+    categories: Sequence[str],
+    reading: LabelReading = STANDARD,
+    *,
+    say: Callable[[str], None] = lambda _note: None,
+) -> dict[str, str]:
+    """Read reference labels from a table with the columns item and label; return item name -> category.
 
-    Raises InputError if the file does not have these columns, or a label is invalid. The message names file, line and
-    value.
+    Raises Refused if it is no such table, or a label is invalid. `say` is called with what was taken as missing, joined
+    or counted once.
     """
-    from labeler.files.formats import Source, tables
-
-    reference: dict[str, str] = {}
-    table = tables.read_table(Source(str(path), path), ("item", "label"))
-    for line, item, label in zip(table.index, table["item"], table["label"], strict=True):
+    source = Source(str(path), path)
+    read = read_label_table(source, reading, declared=categories, one_reviewer="the reference", say=say)
+    for line, label in read.frame["label"].items():
         if label not in categories:
-            raise InputError(f"{path}, line {line}: {label!r} is not a label. Use one of: {', '.join(categories)}.")
-        if reference.setdefault(item, label) != label:
-            raise InputError(
-                f"{path}, line {line}: item {item!r} has two different labels. Remove one of these labels."
-            )
-    return reference
+            why = f"{label!r} is not a label. Use one of: {', '.join(categories)}"
+            raise Refused(source.name, why, f"{read.place} {line}")
+    return dict(zip(read.frame["item"], read.frame["label"], strict=True))
 
 
 def _shared(first: "pd.DataFrame", name: str, reference: Mapping[str, str], level: float) -> "Estimate":

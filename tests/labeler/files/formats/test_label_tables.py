@@ -193,6 +193,7 @@ REFUSED = [
     (f"{LONG}a,ann,#VALUE!\n", "line 2: #VALUE! is an error of a spreadsheet"),
     (f"{LONG}a,ann\n", "line 2: the row has 2 cells"),
     (f"{LONG}a,Jos\xe9,x\n".encode("cp1252"), "byte 25: the file is not UTF-8 text. Save the table as CSV in UTF-8"),
+    ("item,a,b\nx,1,0\ny,0,0\nTotal,57 %,0 %\n", "line 4: the row 'Total' seems to sum up the others"),
     ("item,x,y,z\n1,3,0,0\n2,0,2,1\n3,0,3,0\n", "each row adds up to 3, so this can be a table of counts"),
     ("item,a,b,note\n1,x,y,was odd\n2,y,y,fine\n3,y,x,hm\n", "the column 'note' has no label in common"),
     ("kind,a,b\nold,x,y\nold,y,y\nnew,x,x\n", "there is no column for the items"),
@@ -216,6 +217,12 @@ def test_a_file_that_cannot_be_used_is_refused_with_place_and_reason(text, reaso
     with pytest.raises(Refused) as refused:
         read(text)
     assert str(refused.value).startswith(f"labels.csv: {reason}")
+
+
+def test_an_item_called_like_a_sum_is_an_item_if_its_cells_are_labels():
+    table = read("item,a,b\nx,1,0\ny,0,0\nsum,1,0\n")
+    assert list(table.frame["item"].unique()) == ["x", "y", "sum"]
+    assert table.notes == ("'sum': read as an item, because the cells are labels.",)
 
 
 def test_a_spreadsheet_is_refused_with_the_next_step():

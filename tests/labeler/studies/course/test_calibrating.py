@@ -242,9 +242,9 @@ def test_with_one_unknown_item_no_reference_label_is_kept(round_):
     ("text", "message"),
     [
         ("item,label\na,not sure\n", "line 2: 'not sure' is not a label.*similar, dissimilar"),
-        ("item,label\na,similar\nb,Similar\n", "line 3: 'Similar' is not a label"),
-        ("item,label\na,similar\na,dissimilar\n", r"line 3: item 'a' has two different labels"),
-        ("item,category\na,similar\n", r"label"),
+        ("item,label\na,similar\nb,Similar\n", r"'Similar' \(line 3\) differ only in how they are written"),
+        ("item,label\na,similar\na,dissimilar\n", r"line 3: 'the reference' labels 'a' a second time"),
+        ("item,opinion\na,similar\n", r"there is no column for the label"),
     ],
 )
 def test_a_file_that_is_no_reference_is_refused_by_file_line_and_value(tmp_path, text, message):
