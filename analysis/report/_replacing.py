@@ -9,15 +9,23 @@ from dataclasses import dataclass
 import pandas as pd
 
 from analysis import document as d
-from analysis.raters.evaluation import EXPERT as EXPERT, AlternativeTest, alternative_annotator, share_equal
+from analysis.raters.evaluation import (
+    CANNOT_TELL,
+    EXPERT as EXPERT,
+    NO_ANSWER,
+    PASSES,
+    WORSE,
+    AlternativeTest,
+    alternative_annotator,
+    describe_answers,
+    share_equal,
+)
 from analysis.report._settings import row_title, title_of
 from analysis.report._units import BY_APPLICATION, BY_ITEM, Units, groups_of_items
 
 TITLE = "May a classifier replace a reviewer?"
 LEAST_ITEMS = 10  # a reviewer with fewer items is not compared with a classifier
 ENOUGH_ITEMS = 30  # of a reviewer; with fewer, a test by ranks is used
-LEAST_REPLACED = 0.5  # share of the reviewers whom a classifier must replace
-PASSES, WORSE, CANNOT_TELL, NO_ANSWER = "passes", "worse", "cannot tell", "no answer"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,53 +76,30 @@ def replacements(
             n_draws=n_draws, seed=seed,
         )  # fmt: skip
         found.append(Replacement(classifier=str(name), n_items=len(given), compared_with_one=not several, test=test,
-                                 answer=_answer_of(test, units)))  # fmt: skip
+                                 answer=test.answer(by_item=units.by != BY_APPLICATION,
+                                                    by_group=units.by != BY_ITEM)))  # fmt: skip
     return tuple(found)
 
 
-def _answer_of(test: AlternativeTest, units: Units) -> str:
-    """Return the answer; with applications, the test that counts applications must agree."""
-    if not test.people or _random_passes(test):
-        return NO_ANSWER
-    passing = [] if units.by == BY_APPLICATION else [bool(test.passes)]
-    if units.by != BY_ITEM and test.omega_clustered is not None:
-        passing.append(test.omega_clustered >= LEAST_REPLACED)
-    if passing and all(passing):
-        return PASSES
-    return WORSE if test.worse and not any(passing) else CANNOT_TELL
-
-
-def may_replace(found: Sequence[Replacement]) -> tuple[str, bool]:
+def may_replace(rows: Sequence[Replacement]) -> tuple[str, bool]:
     """Return the answer in one sentence, and whether the labels show it; "" if no study was designed for this question.
 
     A classifier that does not pass need not be worse: then the labels cannot tell.
     """
-    told = [row for row in found if _is_designed(row)]
+    told = [row for row in rows if _is_designed(row)]
     if not told:
         return "", False
     epsilon = told[0].test.epsilon
-    if _random_passes(told[0].test):
+    if told[0].test.random_passes:
         return (
             "Whether a classifier may replace a reviewer cannot be said: random labels come nearly as close to the "
             f"reviewers as they are to each other (epsilon {epsilon:g})."
         ), False
-    groups = [_titles([row for row in told if row.answer == answer]) for answer in (PASSES, WORSE, CANNOT_TELL)]
-    passing, worse, open_ones = groups
-    clauses = []
-    if passing:
-        clauses.append(f"{d.joined(passing)} may replace a reviewer")
-    if worse:
-        verb = "is" if len(worse) == 1 else "are"
-        clauses.append(f"{d.joined(worse)} {verb} worse than a reviewer by more than {epsilon:g}")
-    if open_ones:
-        clauses.append(f"these labels cannot tell whether {d.joined(open_ones, 'or')} may replace a reviewer")
+    answers = [(title_of(row.classifier), row.answer) for row in told]
+    found = describe_answers(answers, epsilon, person="a reviewer", these="these labels")
     items = d.counted(told[0].n_items, "item")
     how = f"By the alternative annotator test (epsilon {epsilon:g}, {items} with three or more labels)"
-    return f"{how}, {'; '.join(clauses)}.", bool(passing or worse)
-
-
-def _random_passes(test: AlternativeTest) -> bool:
-    return test.advantage_random is not None and test.advantage_random > -test.epsilon
+    return f"{how}, {found}.", any(answer in (PASSES, WORSE) for _, answer in answers)
 
 
 def _is_designed(row: Replacement) -> bool:
@@ -160,7 +145,7 @@ def _blocks(found: Sequence[Replacement], level: str) -> Iterator[d.Block]:
         numeric=(2, 3, 4, 5, 6), name="replacing-each",
     )  # fmt: skip
     yield d.Paragraph(" ".join(_limits(tested)))
-    if _random_passes(tested[0].test):
+    if tested[0].test.random_passes:
         yield d.Paragraph("What would change this: reviewers who agree more with each other, or a smaller epsilon.")
     else:
         yield d.Paragraph(" ".join(_changes(tested, epsilon)))
@@ -168,7 +153,7 @@ def _blocks(found: Sequence[Replacement], level: str) -> Iterator[d.Block]:
 
 def _answer(tested: Sequence[Replacement], epsilon: float) -> str:
     n = max(row.n_items for row in tested)
-    if _random_passes(tested[0].test):
+    if tested[0].test.random_passes:
         return (
             f"No answer: with epsilon {epsilon:g}, random labels would pass too, given enough items, because the "
             f"reviewers are hardly closer to each other (advantage of random labels "

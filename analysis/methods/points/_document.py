@@ -7,7 +7,7 @@ from typing import Any
 from analysis import document as d
 from analysis.methods.points._agreement import AboveChance, MarginRow, MarkAgreement, StartAgreement
 from analysis.methods.points._survey import STARTS, DetectorScore, ItemMarks, PointsSurvey
-from analysis.raters.evaluation import AlternativeTest
+from analysis.raters.evaluation import CANNOT_TELL, AlternativeTest, describe_answers
 from analysis.statistics.intervals import Estimate
 
 SOURCES = (
@@ -18,8 +18,9 @@ SOURCES = (
 READ_OF_TEST = (
     "Advantage is the share of items on which the detector is nearer to the others minus the share on which the person "
     "is; above 0, the detector is nearer. The test asks, for each person, whether the person is better by less than "
-    "epsilon; a detector passes if it may replace at least half of the people. Ties count for both, so read the "
-    "advantage first."
+    "epsilon; a detector passes if it may replace at least half of the people. It is worse if the whole interval of "
+    "the advantage is below minus epsilon, and too many people are nearer by epsilon or more. Ties count for both, so "
+    "read the advantage first."
 )
 
 
@@ -131,9 +132,25 @@ def _best_in_short(survey: PointsSurvey) -> Iterator[str]:
             than = "" if difference.value is None else f", {_estimate(difference)} more than {survey.baseline}"
             yield f"Nearest to people by {score.name}: {best.name} with {value}{than}."
     for at, score in enumerate(others[0].scores if others else ()):
-        passing = [row.name for row in survey.detectors if row.scores[at].replaces.passes]
-        verb = f"{d.listed(passing)} may replace a person" if passing else "no detector may replace a person"
-        yield f"By {score.name}, {verb} (epsilon {survey.parameters['epsilon']:g})."
+        yield f"By {score.name}, {_may_replace(survey, at)}."
+
+
+def _may_replace(survey: PointsSurvey, at: int) -> str:
+    """Say which detectors may replace a person by one of the scores, and what would tell."""
+    tests = {row.name: row.scores[at].replaces for row in survey.detectors}
+    tested, epsilon = [test for test in tests.values() if test.people], next(iter(tests.values())).epsilon
+    if not tested:
+        return f"nothing can be said about replacing a person: {next(iter(tests.values())).reason}"
+    if tested[0].random_passes:
+        return (
+            f"these marks cannot tell whether a detector may replace a person (epsilon {epsilon:g}): marks drawn from "
+            "those of the people come nearly as close; people who agree more, or a smaller epsilon, could tell"
+        )
+    answers = [(name, test.answer()) for name, test in tests.items() if test.people]
+    found = describe_answers(answers, epsilon, person="a person", these="these marks")
+    is_open = any(answer == CANNOT_TELL for _, answer in answers)
+    more = "; more items that three or more people mark could tell" if is_open else ""
+    return f"{found} (epsilon {epsilon:g}){more}"
 
 
 def _estimate(value: Estimate) -> str:
@@ -301,7 +318,7 @@ def _replacing(survey: PointsSurvey) -> Iterator[d.Block]:
         f"Whether a detector may replace a person (epsilon {survey.parameters['epsilon']:g}). Rho is the mean share of "
         "items on which the detector is at least as near to the others as the person; omega is the share of people "
         "whom it may replace.",
-        ("Detector", "Score", "Advantage", "Rho", "Rho of random answers", "Omega", "May replace"),
+        ("Detector", "Score", "Advantage", "Rho", "Rho of random answers", "Omega", "Answer"),
         rows,
         (2, 3, 4, 5),
     )
@@ -316,5 +333,5 @@ def _replacing(survey: PointsSurvey) -> Iterator[d.Block]:
 def _test_row(test: AlternativeTest) -> tuple[Any, ...]:
     return (
         d.plain_number(test.advantage), d.number(test.rho), d.number(test.rho_random), d.percent(test.omega),
-        "yes" if test.passes else "no",
+        test.answer(),
     )  # fmt: skip

@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from analysis.arrays import Floats
+from analysis.raters.evaluation._compare import CANNOT_TELL, WORSE
 from analysis.statistics.bootstrap import N_DRAWS, bootstrap
 from analysis.statistics.intervals import Estimate, wilson
+from analysis.text import joined
 
 Answer = TypeVar("Answer")
 Score = Callable[[Answer, Sequence[Answer]], float]  # (an answer, the answers of others) -> larger is better
@@ -26,7 +28,8 @@ Score = Callable[[Answer, Sequence[Answer]], float]  # (an answer, the answers o
 # epsilon: the advantage of a person in quality that the costs of a person allow
 EXPERT, TRAINED, CROWD = 0.2, 0.15, 0.1
 MIN_ITEMS = 30  # with fewer items, the Wilcoxon test is used
-PASSES = 0.5  # share of the people whom the machine must be able to replace
+LEAST_REPLACED = 0.5  # share of the people whom the machine must be able to replace
+PASSES, NO_ANSWER = "passes", "no answer"  # what the answers show about a machine, beside WORSE and CANNOT_TELL
 NO_ERROR = 1e-12  # a smaller standard error is a rounding error of 0
 FEW_PEOPLE = 3  # with fewer people, the test is less reliable
 MANY_ANSWERS = 20  # different answers; with more, random answers are drawn once
@@ -72,6 +75,22 @@ class AlternativeTest:
     # number of items on which the others are a single person; these comparisons are with one person only
     n_compared_with_one: int
     reason: str | None = None  # why there is no result, or why it is less reliable
+
+    @property
+    def random_passes(self) -> bool:
+        """Return whether random answers would pass, too, given enough items, so that a pass says nothing."""
+        return self.advantage_random is not None and self.advantage_random > -self.epsilon
+
+    def answer(self, *, by_item: bool = True, by_group: bool = False) -> str:
+        """Return what the answers show; the tests that count items and those that count groups must agree, if asked."""
+        if not self.people or self.random_passes:
+            return NO_ANSWER
+        passing = [bool(self.passes)] if by_item else []
+        if by_group and self.omega_clustered is not None:
+            passing.append(self.omega_clustered >= LEAST_REPLACED)
+        if passing and all(passing):
+            return PASSES
+        return WORSE if self.worse and not any(passing) else CANNOT_TELL
 
 
 def alternative_annotator(
@@ -137,12 +156,12 @@ def alternative_annotator(
         for at, (person, (_, wins, losses)) in enumerate(compared.items())
     )  # fmt: skip
     advantage = _advantage(compared, list(usable), groups, level, n_draws, seed)
-    first = bisect_left(range(100), True, key=lambda step: share_rejected(step / 100)[0] >= PASSES)
+    first = bisect_left(range(100), True, key=lambda step: share_rejected(step / 100)[0] >= LEAST_REPLACED)
     return AlternativeTest(
         people,
         omega,
-        omega >= PASSES,
-        _is_worse(people, advantage, epsilon) if omega < PASSES else False,
+        omega >= LEAST_REPLACED,
+        _is_worse(people, advantage, epsilon) if omega < LEAST_REPLACED else False,
         None if clustered is None else float(np.mean(_benjamini_yekutieli(clustered, 1 - level))),
         first / 100 if first < 100 else None,
         float(np.mean([test.rho for test in people])),
@@ -154,11 +173,35 @@ def alternative_annotator(
     )
 
 
+def describe_answers(answers: Sequence[tuple[str, str]], epsilon: float, *, person: str, these: str) -> str:
+    """Say which machines may replace a person, which are worse, and which the answers cannot judge.
+
+    `answers`: name and answer of each machine; `person` and `these`: words for a person and for the answers.
+
+    Examples
+    --------
+    >>> describe_answers([("a", PASSES), ("b", CANNOT_TELL)], 0.2, person="a person", these="these marks")
+    'a may replace a person; these marks cannot tell whether b may replace a person'
+    """
+    passing, worse, open_ones = (
+        [name for name, answer in answers if answer == wanted] for wanted in (PASSES, WORSE, CANNOT_TELL)
+    )
+    clauses = []
+    if passing:
+        clauses.append(f"{joined(passing)} may replace {person}")
+    if worse:
+        verb = "is" if len(worse) == 1 else "are"
+        clauses.append(f"{joined(worse)} {verb} worse than {person} by more than {epsilon:g}")
+    if open_ones:
+        clauses.append(f"{these} cannot tell whether {joined(open_ones, 'or')} may replace {person}")
+    return "; ".join(clauses)
+
+
 def _is_worse(people: Sequence[PersonTest], advantage: Estimate, epsilon: float) -> bool | None:
     if advantage.high is None:
         return None
     n_closer = sum(person.rho_person - person.rho >= epsilon - 1e-12 for person in people)
-    return advantage.high < -epsilon and n_closer > len(people) - ceil(len(people) * PASSES)
+    return advantage.high < -epsilon and n_closer > len(people) - ceil(len(people) * LEAST_REPLACED)
 
 
 def share_equal(answer: object, others: Sequence[object]) -> float:
@@ -366,9 +409,9 @@ def simulated_tests(
         gaps = np.sign(equal_person - equal_machine).astype(np.float64)
         of_each = [(gaps[at, person], np.flatnonzero(at)) for person, at in enumerate(assigned.T) if at.any()]
         p = [_p(*_outcomes(gap), epsilon, MIN_ITEMS) for gap, _ in of_each]
-        n_passed += float(np.mean(_benjamini_yekutieli(p, 0.05))) >= PASSES
+        n_passed += float(np.mean(_benjamini_yekutieli(p, 0.05))) >= LEAST_REPLACED
         if names is not None:
             p = [_t_test_of_groups(gap, [names[i] for i in at.tolist()], epsilon) for gap, at in of_each]
-            n_passed_clustered += float(np.mean(_benjamini_yekutieli(p, 0.05))) >= PASSES
+            n_passed_clustered += float(np.mean(_benjamini_yekutieli(p, 0.05))) >= LEAST_REPLACED
     clustered = Estimate(None, reason="no groups") if names is None else wilson(n_passed_clustered, len(people))
     return SimulatedTests(wilson(n_passed, len(people)), clustered)

@@ -72,7 +72,8 @@ def test_the_result_names_consensus_ties_scores_and_who_may_be_replaced(here):
     for words in (
         "3 people marked 3 items, with 9 answers in all.",
         "More than half of the people agree on 2 marks; 0 ties and 1 lone mark are left to decide.",
-        "May a detector replace a person?", "Nearest to people by F1: ", "10 points", "5 % of the length",
+        "May a detector replace a person?", "Nearest to people by F1: ", "10 points",
+        "5 % of the length", "By F1, ", "these marks cannot tell whether ",
     ):  # fmt: skip
         assert says(text, words)
 
