@@ -1,10 +1,11 @@
 """Measure how often each sentence of "In short" is said of simulated studies in which it is false.
 
-    python -m tests.performance.sentences STUDIES.jsonl [--studies N] [--seconds S]
+    python -m tests.performance.sentences STUDIES.jsonl [--studies N] [--first N] [--seconds S] [--model]
 
 Simulates studies of four reviewers and three classifiers in eleven worlds, with two labels per item and with all. Each
 finished study is appended to the file and not simulated again. Writes docs/results/sentences.md from the studies in the
-file. What is true of a study is measured on 20,000 further items of the same reviewers and classifiers.
+file. What is true of a study is measured on 20,000 further items of the same reviewers and classifiers. Most studies
+need no latent class model; with `--model`, it is fitted in studies of worlds whose reviewers err independently.
 """
 
 import argparse
@@ -40,6 +41,7 @@ LABELS = (2, 4)  # per item
 REVIEWERS = ("r1", "r2", "r3", "r4")
 CLASSIFIERS = ("c1", "c2", "c3")
 N_TRUE = 20_000
+INDEPENDENT = (GOOD, RANDOM, RARE, TWO_WEAK, PAPER)  # with four labels, reviewers err independently in these worlds
 PAIRS = list(combinations(range(4), 2))
 EPSILON = 0.2
 PAPER_AGREEMENT, PAPER_SHARE = dict(zip(PAIRS, (0.47, 0.57, 0.35, 0.53, 0.77, 0.62), strict=True)), 0.546
@@ -196,7 +198,7 @@ def _gap(reviewers: Bools, machine: Bools) -> float:
     return float(np.mean(gaps))
 
 
-def study(world: str, n_items: int, n_labels: int, replicate: int) -> dict[str, Any]:
+def study(world: str, n_items: int, n_labels: int, replicate: int, *, with_model: bool = False) -> dict[str, Any]:
     """Simulate one study; return its sentences and what is true of it."""
     rng = np.random.default_rng([replicate, n_items, n_labels, WORLDS.index(world)])
     of = params_of(world, replicate, rng)
@@ -204,12 +206,13 @@ def study(world: str, n_items: int, n_labels: int, replicate: int) -> dict[str, 
     answers, verdicts = tables(draw(of, n_items, n_labels, rng), with_applications=with_applications)
     report = summarise(answers, verdicts, resampling=QUICK)
     tested = report.agreement.pair_equality
-    if tested and tested.contrast and tested.contrast.kind != "groups":  # only then can errors be said to coincide
+    is_found = tested is not None and tested.contrast is not None and tested.contrast.kind != "groups"
+    if with_model or is_found:  # errors can only be said to coincide if a pair or a reviewer is found
         report = summarise(answers, verdicts, resampling=FULL)
     sentences = in_short(report)
     return {
         "study": [world, n_items, n_labels, replicate], "sentences": [(s.about, s.state, s.text) for s in sentences],
-        "truth": truth_of(of, n_labels, rng),
+        "truth": truth_of(of, n_labels, rng), "with_model": with_model,
     }  # fmt: skip
 
 
@@ -230,6 +233,7 @@ class Study:
     cell: tuple[str, int, int, int]
     sentences: list[list[str]]
     truth: dict[str, Any]
+    with_model: bool  # whether the model was fitted whatever the labels are
 
     @property
     def world(self) -> str:
@@ -294,6 +298,7 @@ CLAIMS = (
           lambda found, of: tuple(found.groups()) not in ACCUSED.get(of.world, ()), True),
     Claim("others follow a reviewer", r"follow those of (r\d)",
           lambda found, of: tuple(found.groups()) not in ACCUSED.get(of.world, ()), True),
+    Claim("errors are not independent", r"the labels contradict the model", lambda _, of: of.with_model),
     Claim("a classifier agrees more often than the rule", r"^On .*?: ([^;]*) agrees? more often", _rule_is_wrong(1)),
     Claim("a classifier agrees less often than the rule", r"^On .*?(?::|;) ([^;]*) agrees? less often",
           _rule_is_wrong(-1)),
@@ -312,6 +317,7 @@ ALWAYS_FALSE: dict[str, Callable[[Study], bool]] = {
     "somebody's agreement changes": lambda of: of.world != DRIFT,
     "errors of a pair coincide": lambda of: of.world != COPYING,
     "others follow a reviewer": lambda of: of.world not in (DOMINATING, FOLLOWING),
+    "errors are not independent": lambda of: of.with_model,
 }
 
 
@@ -331,10 +337,13 @@ def table_of_claims(studies: Sequence[Study]) -> Iterator[str]:
         worst = ""
         if wrong:
             shares = {
-                world: (sum(of.world == world for of in wrong), sum(of.world == world for of in eligible))
+                world: (
+                    sum(of.world == world for of in wrong),
+                    sum(of.world == world for of in eligible) or sum(of.world == world for of in studies),
+                )
                 for world in {of.world for of in wrong}
             }
-            world = max(shares, key=lambda name: shares[name][0] / max(shares[name][1], 1))
+            world = max(shares, key=lambda name: shares[name][0] / shares[name][1])
             worst = f"{world}: {shares[world][0]} of {shares[world][1]}"
         share = f"{100 * len(wrong) / max(len(eligible), 1):.1f} %"
         goal = "1 %" if claim.is_accusation else "5 %"
@@ -385,7 +394,8 @@ def page(studies: Sequence[Study]) -> str:
             texts += [f"### {world[:1].upper()}{world[1:]}, 324 items, {labels} per item\n"]
             texts += [f"- {text} *({about}: {state})*" for about, state, text in of.sentences] + [""]
     parts = [
-        HEAD.format(n=len(studies)), *table_of_claims(studies), "", SAID, *table_of_worlds(studies), "", COVERED,
+        HEAD.format(n=len(studies), n_model=sum(of.with_model for of in studies)),
+        *table_of_claims(studies), "", SAID, *table_of_worlds(studies), "", COVERED,
         *coverage(studies), "", "## Ten texts\n", *texts,
     ]  # fmt: skip
     return "\n".join(parts).rstrip() + "\n"
@@ -396,8 +406,8 @@ HEAD = """# Sentences that are false
 {n} simulated studies of four reviewers and three classifiers, in eleven worlds, with 60, 324 and 586 items and two or
 four labels per item; every second study has applications. What is true is measured on 20,000 further items of the same
 reviewers. `python -m tests.performance.sentences STUDIES.jsonl --seconds 20000` simulates the studies and writes this
-page. A sentence that names somebody is an accusation. [How often the labels seem to contradict independent
-errors](consensus.md) has a page of its own.
+page. A sentence that names somebody is an accusation. Whether errors are independent was tested in {n_model} studies
+with four labels, in the worlds in which they are; [a page of its own](consensus.md) has more.
 """
 SAID = """## How often each sentence is said
 
@@ -414,6 +424,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path)
     parser.add_argument("--studies", type=int, default=60, help="studies of each cell")
+    parser.add_argument(
+        "--first",
+        type=int,
+        default=0,
+        help="number of the first study of each cell, from which its random numbers follow",
+    )
+    parser.add_argument(
+        "--model", action="store_true", help="fit the latent class model, if reviewers err independently"
+    )
     parser.add_argument("--seconds", type=float, default=0, help="processor time; 0 only writes the page")
     parser.add_argument("--part", type=int, default=0, help="0 for all studies, or 1 or 2 for every second study")
     parser.add_argument("--out", type=Path, default=RESULTS / "sentences.md")
@@ -421,18 +440,23 @@ def main() -> None:
     given.path.touch()
     begun = time.process_time()
     rows = [json.loads(line) for line in given.path.read_text(encoding="utf-8").splitlines()]
-    done = {tuple(row["study"]) for row in rows}
+    done = {tuple(row["study"]) for row in rows if not given.model or row.get("with_model")}
+    worlds, labels = (INDEPENDENT, (4,)) if given.model else (WORLDS, LABELS)
     waiting = [
-        key for key in product(range(given.studies), WORLDS, SIZES, LABELS) if (*key[1:], key[0]) not in done
-        and (not given.part or key[0] % 2 == given.part - 1)
+        key for key in product(range(given.first, given.first + given.studies), worlds, SIZES, labels)
+        if (*key[1:], key[0]) not in done and (not given.part or key[0] % 2 == given.part - 1)
     ]  # fmt: skip
     for replicate, world, n_items, n_labels in waiting:
         if time.process_time() - begun >= given.seconds:
             break
-        rows.append(study(world, n_items, n_labels, replicate))
+        rows.append(study(world, n_items, n_labels, replicate, with_model=given.model))
         with given.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(rows[-1]) + "\n")
-    studies = [Study(tuple(row["study"]), row["sentences"], row["truth"]) for row in rows]
+    rows.sort(key=lambda row: row.get("with_model", False))  # of two rows of a study, the one with the model counts
+    unique = {tuple(row["study"]): row for row in rows}
+    studies = [
+        Study(cell, row["sentences"], row["truth"], row.get("with_model", False)) for cell, row in unique.items()
+    ]
     given.out.write_text(page(studies), encoding="utf-8")
 
 
