@@ -133,6 +133,9 @@ def _best_in_short(survey: PointsSurvey) -> Iterator[str]:
             yield f"Nearest to people by {score.name}: {best.name} with {value}{than}."
     for at, score in enumerate(others[0].scores if others else ()):
         yield f"By {score.name}, {_may_replace(survey, at)}."
+    tests = [score.replaces for row in survey.detectors for score in row.scores]
+    if any(test.answer() == CANNOT_TELL for test in tests):
+        yield "More items that three or more people mark could tell what these marks cannot."
 
 
 def _may_replace(survey: PointsSurvey, at: int) -> str:
@@ -148,9 +151,7 @@ def _may_replace(survey: PointsSurvey, at: int) -> str:
         )
     answers = [(name, test.answer()) for name, test in tests.items() if test.people]
     found = describe_answers(answers, epsilon, person="a person", these="these marks")
-    is_open = any(answer == CANNOT_TELL for _, answer in answers)
-    more = "; more items that three or more people mark could tell" if is_open else ""
-    return f"{found} (epsilon {epsilon:g}){more}"
+    return f"{found} (epsilon {epsilon:g})"
 
 
 def _estimate(value: Estimate) -> str:
