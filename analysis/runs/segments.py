@@ -79,9 +79,9 @@ class Segmenter:
     def cost(self, starts: ArrayLike, end: int | Indices) -> Floats:
         """Return the costs of the segments from `starts` to before `end`; infinite if a segment is too short."""
         first = np.asarray(starts)
-        n = end - first
+        n = np.subtract(end, first, dtype=np.float64)
         short = n < MIN_LENGTH
-        n = np.where(short, 1, n)
+        np.maximum(n, 1, out=n)
         total = self._sums[end] - self._sums[first]
         total *= total
         total /= n
@@ -126,8 +126,8 @@ class Segmenter:
 def _fill_block(least: Floats, beta: Floats, ends: Indices, costs: Floats, before: Indices) -> None:
     """Compute the least costs up to each end in a block, for all penalties."""
     n_before = len(before)
-    outside = np.ascontiguousarray(costs[:, :n_before])
-    work = np.empty_like(outside)
+    outside = costs[:, :n_before]
+    work = np.empty(outside.shape)
     block = least[:, ends[0] : ends[-1] + 1]
     for row, known in zip(block, least[:, before], strict=True):
         np.add(outside, known, out=work)

@@ -1,6 +1,7 @@
 """The command that compares the tables and claims of the published paper with the public measurements."""
 
 import sys
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from click.core import ParameterSource
 
 from labeler.cli.common import json_option, out_option, remark, show, show_files
 from labeler.cli.options import options_of
+from labeler.cli.workers import workers
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.files.commands.formats import read_files, reading_options, report_refused_files
@@ -42,6 +44,7 @@ WITHOUT_DATA = (
               help="JSON or CSV file with the class of each benchmark by another method: inconsistent or steady "
                    "state.")  # fmt: skip
 @options_of(PerRun, "per_run", without=("aggregate",))
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @reading_options
 @actor_option
 @json_option
@@ -57,6 +60,7 @@ def replicate(
     as_json: bool,
     read_options: ReadOptions,
     per_run: PerRun,
+    jobs: int,
 ) -> None:
     """Compare the claims of the published paper with its measurements.
 
@@ -75,26 +79,29 @@ def replicate(
         return
     if out is not None:
         require_writable(out)
-    measuring = replicating.Measuring(warmup=per_run.warmup)
-    if not paths and study is not None:
-        with open_study(study) as db:
-            gathered = measured.from_study(db)
-        for benchmark in gathered.benchmarks:
-            measuring.add(benchmark)
-    else:
-        reading = partial(from_files, use=measuring.add)
-        gathered = replicating.without_revisions(read_files(paths, read_options, reading))
-    with click.progressbar(length=measuring.n, label="Measuring", file=sys.stderr) as bar:
-        written = replicating.replicate(
-            measuring,
-            bundled("data", "replication"),
-            labels=labels,
-            reading=label_reading,
-            one_is=one_is,
-            classes=classes,
-            revisions=replicating.revisions_beside(paths),
-            advance=lambda done, _total: bar.update(done - bar.pos),
-        )
+    with workers(jobs) if jobs > 1 else nullcontext() as pool:
+        n_workers = jobs if pool else replicating.N_THREADS
+        measuring = replicating.Measuring(warmup=per_run.warmup, pool=pool, n_workers=n_workers)
+        if not paths and study is not None:
+            with open_study(study) as db:
+                gathered = measured.from_study(db)
+            with click.progressbar(gathered.benchmarks, label="Reading", file=sys.stderr) as benchmarks:
+                for benchmark in benchmarks:
+                    measuring.add(benchmark)
+        else:
+            reading = partial(from_files, use=measuring.add)
+            gathered = replicating.without_revisions(read_files(paths, read_options, reading))
+        with click.progressbar(length=measuring.n, label="Measuring", file=sys.stderr) as bar:
+            written = replicating.replicate(
+                measuring,
+                bundled("data", "replication"),
+                labels=labels,
+                reading=label_reading,
+                one_is=one_is,
+                classes=classes,
+                revisions=replicating.revisions_beside(paths),
+                advance=lambda done, _total: bar.update(done - bar.pos),
+            )
     if not paths:
         log_look(study, "replication", actor)
     report_refused_files(gathered)

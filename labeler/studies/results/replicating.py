@@ -8,8 +8,9 @@ doi:10.1145/3578245.3584693.
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
 from threading import BoundedSemaphore, Lock
@@ -44,7 +45,7 @@ MADE_LABELS = (
     "of the reviewers."
 )
 REVISIONS = "benchmarks_revision.csv"
-MAX_THREADS = 4
+N_THREADS = min(max((os.cpu_count() or 1) - 1, 1), 4)  # one core reads; compressing holds no lock
 IN_PAPER = ("same", "heuristic")  # the classifiers of Tables 2 and 3
 CLASSES = ("inconsistent", "steady state", "no steady state")
 
@@ -119,18 +120,20 @@ def published(report: Report) -> list[dict[str, Any]]:
 
 
 class Measuring:
-    """Measures benchmarks in threads while further benchmarks are read.
+    """Measures benchmarks in threads, or in the processes of `pool`, while further benchmarks are read.
 
     Of all benchmarks, only those that Figure 4 may show are kept: the benchmarks of the paper's example, and the most
     dissimilar benchmark of each other application.
     """
 
-    def __init__(self, benchmarks: Iterable[Benchmark] = (), *, warmup: Warmup = 0) -> None:
+    def __init__(
+        self, benchmarks: Iterable[Benchmark] = (), *, warmup: Warmup = 0, pool: Executor | None = None,
+        n_workers: int = N_THREADS,
+    ) -> None:  # fmt: skip
         """Start the threads, and add the benchmarks; with a warm-up, verdicts without it are computed too."""
         self.warmup = warmup
-        n_threads = min(max((os.cpu_count() or 1) - 1, 1), MAX_THREADS)  # one core reads; compressing holds no lock
-        self._pool = ThreadPoolExecutor(n_threads)
-        self._waiting = BoundedSemaphore(2 * n_threads)
+        self._pool = pool or ThreadPoolExecutor(n_workers)
+        self._waiting = BoundedSemaphore(2 * n_workers)
         self._measured: list[Future[Measured]] = []
         self._kept: dict[str, tuple[Measured, Benchmark]] = {}
         self._keeping = Lock()
@@ -143,22 +146,23 @@ class Measuring:
         return len(self._measured)
 
     def add(self, benchmark: Benchmark) -> None:
-        """Measure a benchmark in a thread; wait while too many others are not measured yet."""
+        """Measure a benchmark; wait while too many others are not measured yet."""
         self._waiting.acquire()
-        self._measured.append(self._pool.submit(self._measure, benchmark))
+        future = self._pool.submit(replicated.measure, benchmark, self.warmup)
+        future.add_done_callback(partial(self._keep, benchmark))
+        self._measured.append(future)
 
-    def _measure(self, benchmark: Benchmark) -> Measured:
-        try:
-            row = replicated.measure(benchmark, self.warmup)
-        finally:
-            self._waiting.release()
+    def _keep(self, benchmark: Benchmark, future: Future[Measured]) -> None:
+        self._waiting.release()
+        if future.cancelled() or future.exception():
+            return
+        row = future.result()
         is_example = row.application == replicated.FOCUS
         place = row.name if is_example else row.application
         with self._keeping:
             known = self._kept.get(place)
             if known is None or (row.overall or 0, row.name) > (known[0].overall or 0, known[0].name):
                 self._kept[place] = row, benchmark
-        return row
 
     def results(self, advance: Advance) -> list[Measured]:
         """Return all results when they are there; `advance` is called with (finished benchmarks, all benchmarks)."""

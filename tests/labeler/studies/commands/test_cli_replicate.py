@@ -57,6 +57,12 @@ def test_a_study_that_holds_the_data_gives_the_same_as_its_files(tmp_path):
     assert run("replicate", "--study", study, "--json").stdout == run("replicate", made, "--json").stdout
 
 
+def test_two_processes_give_the_same_as_the_threads_of_one(tmp_path):
+    made = folder(tmp_path)
+    in_threads, in_processes = (run("replicate", made, "--warmup", "5", *jobs) for jobs in ((), ("--jobs", "2")))
+    assert in_processes.stdout == in_threads.stdout
+
+
 def test_another_data_set_is_read_with_the_options_of_its_files(tmp_path):
     table = tmp_path / "t.csv"
     rows = [f"sort,{run},{it},{run + it % 7}" for run in (1, 2, 3) for it in range(60)]
