@@ -25,6 +25,7 @@ from analysis.report._report import (
     summarise as summarise,
 )
 from analysis.report._settings import (
+    SIGNS as SIGNS,
     SIMILARITY as SIMILARITY,
     CategorySet as CategorySet,
     Provenance as Provenance,

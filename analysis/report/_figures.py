@@ -1,6 +1,7 @@
 """Draw the figures of the report."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import altair as alt
@@ -123,7 +124,7 @@ def label_strip(report: Report) -> Chart | None:
     ramp = (
         ["#d5dae2", INK]
         if len(names) == 2
-        else [asked.get(name) or shade for name, shade in zip(names, SHADES, strict=False)]
+        else [asked.get(name) or shade for name, shade in zip(names, cycle(SHADES), strict=False)]
     )
     colour = alt.Scale(domain=list(names), range=ramp)
     order = f"all {names[0]} to all {names[-1]}" if of.is_binary or of.ordered else "category to category"

@@ -5,6 +5,7 @@ Each figure is drawn for one of two widths. A narrow figure is laid out anew, so
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 from analysis.document import joined, percent, shortened
 from analysis.document.drawing import Drawing, text_width
@@ -61,7 +62,7 @@ def _colours(report: Report, of: CategorySet) -> dict[str, str]:
     if of.is_binary:
         return {of.negative: "light", str(of.positive): "dark"}
     asked = {row["name"]: row.get("colour") for row in (report.question or {}).get("category", ())}
-    return {name: asked.get(name) or shade for name, shade in zip(of.names, SHADES, strict=False)}
+    return {name: asked.get(name) or shade for name, shade in zip(of.names, cycle(SHADES), strict=False)}
 
 
 def _clear(report: Report, width: float) -> Drawing | None:

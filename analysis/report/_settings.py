@@ -12,6 +12,8 @@ from analysis.runs.classifiers import CHANGE_RULES, CLASSIFIERS, classifier_name
 from analysis.runs.dissimilarity import MEASURES
 
 NO_SIGNAL = "the labels agree too little to show how accurate each reviewer is"
+# one character for each category of a question, in patterns of labels
+SIGNS = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 MIN_MISFIT = 19  # the smallest number of draws with which p = 0.05 is possible
 
 
@@ -84,7 +86,7 @@ class CategorySet:
     @property
     def letters(self) -> dict[str, str]:
         """One character for each category, with which patterns of labels are written."""
-        return dict(zip(self.names, "sd" if self.is_built_in else "123456789", strict=False))
+        return dict(zip(self.names, "sd" if self.is_built_in else SIGNS, strict=False))
 
 
 SIMILARITY = CategorySet()

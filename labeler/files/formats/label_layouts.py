@@ -6,7 +6,6 @@ The rows are texts as in the file. `label_tables` decides which of them are labe
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 import pandas as pd
@@ -36,9 +35,9 @@ COLUMNS = ("item", "reviewer", "label")
 UNNAMED = ("", "unnamed: 0", "...1")  # an index column that pandas and R write
 WIDE = "wide"
 MANY_REVIEWERS = 8  # a table with more columns than this, and than rows, may be transposed
-PROGRAMS = (".xlsx", ".xls", ".ods", ".numbers", ".sav", ".dta", ".rds", ".rdata", ".parquet")
 _BESIDE = ("application", "benchmark")  # columns of a wide table that are neither items nor reviewers
 _FALSE = (False, None, 0, "", "0", "false", "False")
+_PRODIGY = {"answer", "_input_hash"}  # keys of each line of an export
 _ITEM_OF_FORMS, _APPLICATION = "item", "application"
 
 
@@ -64,8 +63,6 @@ def find_rows(
     schemes in a line of Potato, only those with a declared answer count, if there are any. `one_reviewer` names the
     reviewer of all labels of a table, which then needs no column of reviewers.
     """
-    if PurePath(source.plain_name).suffix.lower() in PROGRAMS:
-        raise Refused(source.name, "this is a file of another program. Save the table of labels as CSV in UTF-8")
     content = source.content()
     start = json_text.beginning(content)[:1]
     if start not in (b"[", b"{"):
@@ -73,8 +70,7 @@ def find_rows(
             table = read_text_table(content)
             frame = table.frame.map(as_written).astype(object)
         except ValueError as error:
-            step = ". Save the table as CSV in UTF-8" if "not UTF-8" in str(error) else ""
-            raise Refused(source.name, f"{error}{step}") from None
+            raise Refused(source.name, str(error)) from None
         frame.index = pd.Index(table.lines(), name=LINE)
         frame = frame[(frame.map(str.strip) != "").any(axis=1)]
         return _of_table(source, frame, "line", is_wide=layout == WIDE, one_reviewer=one_reviewer)
@@ -139,6 +135,12 @@ def _text(source: Source, value: Any, line: int) -> str:
 
 def _of_table(source: Source, table: pd.DataFrame, place: str, *, is_wide: bool, one_reviewer: str) -> Rows:
     """Return the rows of a table with one row per label, or one row per item and one column per reviewer."""
+    if set(table.columns) >= _PRODIGY:
+        why = (
+            "this is an export of Prodigy, in which accept and reject decide whether a label counts. Write a table "
+            "with the columns item, reviewer and label"
+        )
+        raise Refused(source.name, why)
     unnamed = str(table.columns[0])
     if unnamed.strip().lower() in UNNAMED:
         table = table.drop(columns=unnamed) if first(table, ITEM) else table.rename(columns={unnamed: ITEM[0]})

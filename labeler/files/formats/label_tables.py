@@ -16,7 +16,7 @@ from analysis.categories import CATEGORIES, NO_CATEGORY
 from analysis.text import counted
 from labeler import marks
 from labeler.errors import Refused
-from labeler.files.formats.label_layouts import Rows, find_rows, listing
+from labeler.files.formats.label_layouts import WIDE, Rows, find_rows, listing
 from labeler.files.formats.label_reading import MISSING, STANDARD as STANDARD, LabelReading as LabelReading
 from labeler.files.formats.source import Source
 
@@ -27,7 +27,13 @@ _JOINTS = re.compile(r"(?<=\w)[\s_-]+(?=\w)|\s+")
 _INVISIBLE = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xAD))
 _FIRST_KINDS = ("", "fresh", "overlap")  # the kinds of a first label, in a label file
 _EXAMPLES = 3  # lines that a message names
+# names of rows and columns that are computed from the labels of reviewers, without signs at the end
 _SUMMARIES = ("total", "totals", "grand total", "subtotal", "sum", "count", "mean", "average")
+_RESULTS = (
+    *_SUMMARIES, "adjudicated", "agree", "agreed", "agreement", "all agree", "consensus", "correct", "diff",
+    "difference", "final", "final label", "gold", "gold standard", "ground truth", "majority", "majority vote", "match",
+    "median", "mode", "truth",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ def read_label_table(
     frame, found = _without_missing(frame, reading, {*declared, *NO_CATEGORY})
     notes += found
     rows = Rows(frame, rows.place, rows.label, (), rows.has_revisions)
-    _check_labels(source, rows)
+    _check_labels(source, rows, is_own=is_own or layout == WIDE)
     known = _known_answers(frame["label"], declared)
     frame["label"], found = _spelled(source, rows, "label", reading, known)
     notes += found
@@ -124,13 +130,22 @@ def _without_missing(
     return kept, [f"{sum(counts.values())} of {counted(len(frame), 'label')} {are} missing: {texts}{more}.{hint}"]
 
 
-def _check_labels(source: Source, rows: Rows) -> None:
-    """Refuse errors of a spreadsheet, and a column of notes or numbers among columns of reviewers."""
+def _check_labels(source: Source, rows: Rows, *, is_own: bool) -> None:
+    """Refuse errors of a spreadsheet, and what is not from a reviewer: results, notes and numbers."""
     for text in rows.frame["label"].unique():
         if _OF_SPREADSHEET.fullmatch(text):
             at = rows.frame.index[rows.frame["label"] == text][0]
             why = f"{text} is an error of a spreadsheet, not a label. Correct the cell, or empty it"
             raise Refused(source.name, why, _where(rows, at))
+    people = rows.frame["reviewer"].unique()
+    result = next((name for name in people if folded(name).strip(" ?!:.") in _RESULTS), None)
+    if result is not None and len(people) > 1 and not is_own:
+        what = "column" if not rows.label else "reviewer"
+        why = (
+            f"the {what} {result!r} seems to be computed from the labels of others. Remove it; if it is a person, "
+            "change the name"
+        )
+        raise Refused(source.name, why)
     if rows.label:
         return
     texts = {name: own["label"] for name, own in rows.frame.groupby("reviewer", sort=False)}
@@ -279,5 +294,9 @@ def _once(source: Source, rows: Rows, reading: LabelReading) -> tuple[pd.DataFra
 
 
 def categories_of(labels: Iterable[str]) -> tuple[str, ...]:
-    """Return the categories in labels, in alphabetical order."""
-    return tuple(sorted(set(labels) - set(NO_CATEGORY)))
+    """Return the categories in labels, in alphabetical order; similar and dissimilar if one of these two occurs.
+
+    Other labels beside similar and dissimilar are mistakes.
+    """
+    found = set(labels) - set(NO_CATEGORY)
+    return CATEGORIES if found & set(CATEGORIES) else tuple(sorted(found))

@@ -26,6 +26,7 @@ from labeler.files.formats.bounds import FREELY, MAX_RATIO, most_unpacked
 # each may be followed by an ending in PACKED; .xml is not here, because such files in a folder mostly belong to other
 # tools
 ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out", ".jtl", ".data", ".jsonl")
+PROGRAMS = (".xlsx", ".xls", ".ods", ".numbers", ".sav", ".dta", ".rds", ".rdata")  # of spreadsheets and statistics
 DATA_JS = "data.js"  # of github-action-benchmark; other files with this ending are programs
 PACKED = (".gz", ".zst")
 ZIP = ".zip"
@@ -88,6 +89,8 @@ class Source:
 
     def content(self) -> bytes:
         """Return all bytes, unpacked, with UTF-16 text as UTF-8; raises Refused for damaged or too large content."""
+        if PurePath(self.plain_name).suffix.lower() in PROGRAMS:
+            raise Refused(self.name, "this is a file of another program. Save the table as CSV in UTF-8")
         try:
             raw = self._raw()
             if raw[:2] == _GZIP:

@@ -73,14 +73,13 @@ def agreement(
 
     Items with the same name in both rounds are paired. The command also tests whether all pairs of reviewers agree
     equally often, and whether a reviewer's agreement changes in the course of the work. With --fail-under, it only
-    compares the lower limit of the interval of a coefficient with what you require, so a build can depend on it. Labels
-    can then have any categories.
+    compares the lower limit of the interval of a coefficient with what you require, so a build can depend on it.
     """
     from labeler.studies.results import agreement_questions as service
 
     def labels_of(path: Path | None, *, is_file: bool) -> Any:
         if path is not None and is_file:
-            return service.labels_of_file(path, label_reading, any_category=fail_under is not None, say=remark)
+            return service.labels_of_file(path, label_reading, say=remark)
         with open_study(path) as db:
             say_if_interim(db)
             return service.labels_of_study(db)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.categories import CATEGORIES
+from analysis.categories import CATEGORIES, NO_CATEGORY
 from analysis.document import json_values
 from analysis.raters import agreement
 from analysis.raters.agreement import Coefficient
@@ -16,7 +16,7 @@ from analysis.raters.tables import count_table, counted_labels
 from analysis.report import Units, applications_of, estimate_by, groups_of_items, units_of
 from analysis.statistics.intervals import Estimate
 from analysis.text import counted
-from labeler.errors import InputError, sentence
+from labeler.errors import InputError, Refused, sentence
 from labeler.files.formats import label_tables
 from labeler.files.formats.label_tables import LabelReading
 from labeler.files.formats.source import Source
@@ -113,18 +113,21 @@ def labels_of_file(
     path: Path,
     reading: LabelReading = label_tables.STANDARD,
     *,
-    any_category: bool = False,
     say: Callable[[str], None] = lambda _note: None,
 ) -> pd.DataFrame:
     """Return the first labels in a file; raise InputError if it is invalid.
 
-    With `any_category`, the categories are those in the file. `say` is called with what was taken as missing, joined or
-    counted once.
+    The categories are those in the file. `say` is called with what was taken as missing, joined or counted once.
     """
-    table = label_tables.read_label_table(Source(str(path), path), reading, say=say).frame
+    read = label_tables.read_label_table(Source(str(path), path), reading, say=say)
+    categories = label_tables.categories_of(read.frame["label"])
+    answers = (*categories, *NO_CATEGORY)
+    for at, label in read.frame["label"].items():
+        if label not in answers:
+            why = f"label {label!r} is not one of: {', '.join(answers)}. Correct it, or remove the row"
+            raise Refused(str(path), why, f"{read.place} {at}")
     try:
-        found = label_tables.categories_of(table["label"])
-        return counted_labels(table.reset_index(drop=True), found if any_category else CATEGORIES)
+        return counted_labels(read.frame.reset_index(drop=True), categories)
     except ValueError as error:
         raise InputError(f"{path}: {sentence(error)}") from None
 
@@ -153,6 +156,6 @@ def agreement_answers(labels: pd.DataFrame, other: pd.DataFrame | None = None) -
 def _placed(labels: pd.DataFrame) -> pd.DataFrame | None:
     """Return the labels with their order, by position or by time; None if neither is known."""
     for column in ("position", "created_utc"):
-        if column in labels and labels[column].notna().any():
-            return labels.assign(position=labels[column])
+        if column in labels and (places := labels[column].replace("", None)).notna().any():
+            return labels.assign(position=places)
     return None

@@ -22,12 +22,14 @@ import scipy
 import labeler
 from analysis import report
 from analysis.arrays import Floats
+from analysis.categories import CATEGORIES
 from analysis.document import json_values, to_json
 from analysis.document.figures import svg_to_pdf
 from analysis.methods.points import CHANGES, STARTS
 from analysis.raters.tables import counted_labels
 from analysis.report import (
     PAPER as PAPER,
+    SIGNS,
     CategorySet,
     Report,
     Resampling as Resampling,
@@ -447,8 +449,8 @@ def gathered_files(
     declared = () if question is None else question.answers
     read = label_tables.read_label_table(_source(label_file), reading, declared=declared, say=say)
     table = read.frame
-    asked = _question_of(table) if question is None else question
     try:
+        asked = _question_of(table) if question is None else question
         answers = _answers(table, asked)
     except InputError as error:
         raise InputError(f"{label_file}: {error}") from None
@@ -473,7 +475,12 @@ def _question_of(table: pd.DataFrame) -> Question:
     found = label_tables.categories_of(table["label"])
     if any(map(marks.are_marks, found)):
         raise InputError("Some labels are marks. Name the question with --question, such as --question mark-changes.")
-    if set(found) & set(SIMILAR.names) or len(found) < 2:  # other labels beside these two are refused as mistakes
+    if len(found) > len(SIGNS):
+        raise InputError(
+            f"There are {len(found)} different labels, such as {found[0]!r}. A report needs a closed set of at most "
+            f"{len(SIGNS)} categories. Give the column of labels the name label, or group the labels."
+        )
+    if found == CATEGORIES or len(found) < 2:
         return SIMILAR
     return Question("", tuple(map(Category, found)))
 
@@ -516,9 +523,10 @@ def _answers(table: pd.DataFrame, question: Question) -> pd.DataFrame:
         "confidence": [row.label.confidence for row in rows],
         "swapped": [row.label.swapped for row in rows],
     }
+    known = {name for name in table if name != "created_utc" or (table[name] != "").any()}
     if "view" in table:
         columns["axis_rule"] = [row.label.view.get("rule") for row in rows]
-    answers = pd.DataFrame(columns | {name: more[name] for name in more if name in table}, dtype=object)
+    answers = pd.DataFrame(columns | {name: more[name] for name in more if name in known}, dtype=object)
     if EXCLUDED in table:  # first labels of other items depend on these rows, but no result uses the rows
         answers["kind"] = answers["kind"].mask((table[EXCLUDED] == "1").to_numpy(), "excluded")
     return answers

@@ -192,10 +192,14 @@ REFUSED = [
     (f"{LONG}a,nan,x\n", "line 2: the reviewer 'nan' means that it is missing"),
     (f"{LONG}a,ann,#VALUE!\n", "line 2: #VALUE! is an error of a spreadsheet"),
     (f"{LONG}a,ann\n", "line 2: the row has 2 cells"),
-    (f"{LONG}a,Jos\xe9,x\n".encode("cp1252"), "byte 25: the file is not UTF-8 text. Save the table as CSV in UTF-8"),
+    (f"{LONG}a,Jos\xe9,x\n".encode("cp1252"), "byte 25: the file is not UTF-8 text. Save it as UTF-8"),
     ("item,a,b\nx,1,0\ny,0,0\nTotal,57 %,0 %\n", "line 4: the row 'Total' seems to sum up the others"),
     ("item,x,y,z\n1,3,0,0\n2,0,2,1\n3,0,3,0\n", "each row adds up to 3, so this can be a table of counts"),
     ("item,a,b,note\n1,x,y,was odd\n2,y,y,fine\n3,y,x,hm\n", "the column 'note' has no label in common"),
+    ("item,a,b,Consensus\n1,x,y,x\n2,y,y,y\n", "the column 'Consensus' seems to be computed from the labels of"),
+    ("item,a,b,Agree?\n1,1,0,0\n2,1,1,1\n", "the column 'Agree?' seems to be computed from the labels of others"),
+    (f"{LONG}a,ann,x\na,gold,x\n", "the reviewer 'gold' seems to be computed from the labels of others"),
+    ('[{"id": 1, "user": "ann", "answer": "accept", "_input_hash": 1}]', "this is an export of Prodigy"),
     ("kind,a,b\nold,x,y\nold,y,y\nnew,x,x\n", "there is no column for the items"),
     ("[1]", "this is neither a list of objects"),
     ('{"a": 1}', "this is neither a list of objects"),
@@ -226,5 +230,5 @@ def test_an_item_called_like_a_sum_is_an_item_if_its_cells_are_labels():
 
 
 def test_a_spreadsheet_is_refused_with_the_next_step():
-    with pytest.raises(Refused, match="Save the table of labels as CSV"):
+    with pytest.raises(Refused, match=r"a file of another program\. Save the table as CSV"):
         read(b"PK\x03\x04", "labels.xlsx")

@@ -57,3 +57,34 @@ def test_a_study_takes_the_same_files_and_what_it_wrote_for_r(tmp_path):
     assert "--join-spellings" in run("labels", "--study", study, "--import", labels, code=2).stderr
     joined = run("labels", "--study", study, "--import", labels, "--join-spellings")
     assert "2 labels imported" in joined.stderr
+
+
+@pytest.mark.parametrize("gate", [(), ("--fail-under", "alpha:.3")])
+def test_a_mistake_beside_similar_and_dissimilar_is_refused_with_its_line(tmp_path, gate):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("item,ann,bob\nx,similar,dissimilar\ny,sim,similar\n", encoding="utf-8")
+    said = run("agreement", "--labels", labels, *gate, code=2).stderr
+    assert "line 3: label 'sim' is not one of: similar, dissimilar, not sure, withdrawn. Correct it" in said
+
+
+def test_labels_without_times_have_no_order(tmp_path):
+    task = {"id": 1, "annotations": [
+        {"completed_by": person, "result": [{"type": "choices", "value": {"choices": [text]}}]}
+        for person, text in ((1, "yes"), (2, "no"))
+    ]}  # fmt: skip
+    labels = tmp_path / "labels.json"
+    labels.write_text(json.dumps([task | {"id": at} for at in range(16)]), encoding="utf-8")
+    assert "in the course of the study" not in run("agreement", "--labels", labels).stderr
+
+
+@pytest.mark.parametrize(("n", "code"), [(12, 0), (62, 2)])
+def test_a_report_of_many_categories_shows_all_of_them_or_says_how_many_are_too_many(tmp_path, n, code):
+    labels = tmp_path / "labels.csv"
+    rows = [f"x{at},A,c{at}\nx{at},B,c{(at + 1) % n}\n" for at in range(n)]
+    labels.write_text(f"item,reviewer,label\n{''.join(rows)}", encoding="utf-8")
+    said = run("report", "--labels", labels, "--out", tmp_path / "out", "--quick", code=code).stderr
+    if code:
+        assert "There are 62 different labels, such as 'c0'. A report needs a closed set of at most 61" in said
+    else:
+        page = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+        assert "| x10 | c10 | c11 |" in page
