@@ -238,6 +238,18 @@ def _check_pairs(pairs: list[str]) -> None:
             raise ValueError(f"unit {unit!r} appears twice")
 
 
+def _name_early_failures(output: _Output) -> None:
+    """Name each benchmark that failed in its first iteration as its results are named: Go then leaves out `-8`."""
+    full = {(package, _operation(name)[0]): name for package, name in output.values if _operation(name)[1]}
+    for package, name in [key for key, by_unit in output.values.items() if key in full and not by_unit]:
+        named = full[package, name]
+        del output.values[package, name]
+        output.failures[package, named].extend(output.failures.pop((package, name)))
+        for process in output.processes:
+            if process.package == package and name in process.names:
+                process.names = process.names - {name} | {named}
+
+
 def _add_absent(output: _Output) -> None:
     """Add a failure for each process that lacks a benchmark, although it is of the same suite."""
     for process in output.processes:
@@ -253,6 +265,7 @@ def _add_absent(output: _Output) -> None:
 
 
 def _benchmarks(output: _Output) -> Iterator[Benchmark]:
+    _name_early_failures(output)
     _add_absent(output)
     processors = _common_processors(output)
     for (package, name), by_unit in output.values.items():
@@ -288,7 +301,8 @@ def _operation(name: str) -> tuple[str, str]:
 
 def _common_processors(output: _Output) -> str | None:
     """Return the value of GOMAXPROCS if all benchmarks have the same one, "" if it is unknown, and otherwise None."""
-    numbers = {_operation(name)[1] for _package, name in output.values}
+    with_results = [name for (_package, name), by_unit in output.values.items() if by_unit]
+    numbers = {_operation(name)[1] for name in with_results or [name for _package, name in output.values]}
     if len(numbers) > 1:
         return None
     number = next(iter(numbers), "")

@@ -203,6 +203,8 @@ def test_of_a_metric_of_its_own_the_person_says_which_values_are_better(given, b
         ("BenchmarkB-2  \tpanic: boom [recovered]\n\tpanic: boom\n\ngoroutine 7\nexit status 2\nFAIL\tp\t0.1s\nFAIL\n",
          "BenchmarkB", "line 10: FAIL: panic: boom [recovered]"),
         ("BenchmarkB-2\npanic: boom\nFAIL\tp\t0.1s\n", "BenchmarkB", "line 7: FAIL: panic: boom"),
+        ("--- FAIL: BenchmarkB\n    b_test.go:3: boom\nFAIL\tp\t0.1s\n", "BenchmarkB", "line 5: --- FAIL"),  # at once
+        ("PASS\nok p 1s\n--- FAIL: BenchmarkA\nFAIL\tp\t0.1s\n", "BenchmarkA", "line 7: --- FAIL"),
         ("BenchmarkB-2 \t 0 \t NaN ns/op\npanic: boom\nFAIL\n", "BenchmarkB", "line 5: 0 NaN ns/op"),
         ("panic: boom\nFAIL\tp\t0.1s\n", "BenchmarkA",
          "line 6: the process failed after this benchmark: panic: boom"),
