@@ -360,13 +360,13 @@ def with_detectable(
     tested = sorted(
         (inf if limit.value is None else limit.value, change.name, change.outcome == NOT_SHOWN)
         for limit, change, one in zip(detectable, changes, compared, strict=True)
-        if change.p is not None and one.after.family == ""
+        if change.p is not None and one.after.family == "" and (one.old.any() or one.new.any())  # 0 has no change in %
     )
     if not tested:
         return suite
     value, name, _is_unchanged = tested[-1]
     return replace(
-        suite, detectable=tested[len(tested) // 2][0], largest=value, least_precise=name,
+        suite, detectable=tested[(len(tested) - 1) // 2][0], largest=value, least_precise=name,
         too_noisy=tuple(name for value, name, is_unchanged in tested if is_unchanged and value > TOO_NOISY),
     )  # fmt: skip
 

@@ -249,7 +249,7 @@ def _why_dissimilar(row: CheckedBenchmark, rules: Rules) -> str:
 
 
 def _failed(n_failed: int, n_runs: int) -> str:
-    return f"{n_failed} of {n_failed + n_runs} runs failed"
+    return f"{n_failed} of {counted(n_failed + n_runs, 'run')} failed"
 
 
 def _describe(failures: Mapping[str, int]) -> str:

@@ -166,14 +166,19 @@ def _detectable(checked: Check) -> str:
     if not checked.parameters["against_a_baseline"]:
         rows = [(row.smallest_difference.value, row.name) for row in checked.benchmarks]
         known = sorted((value, name) for value, name in rows if value is not None)
-        middle = known[len(known) // 2][0] if known else None
+        middle = known[(len(known) - 1) // 2][0] if known else None
         largest, name = known[-1] if known else (None, "")
     if middle is None:
         return ""
-    words = "no change of any size" if middle == inf else f"changes from {d.percent(middle)}"
-    if largest is None or d.percent(largest) == d.percent(middle):
+    words = "no change of any size" if middle == inf else f"changes from {_limit(middle)}"
+    if largest is None or _limit(largest) == _limit(middle):
         return f" (detectable: {words})"
-    return f" (detectable: {words}; {name}: {'nothing' if largest == inf else d.percent(largest)})"
+    return f" (detectable: {words}; {name}: {'nothing' if largest == inf else _limit(largest)})"
+
+
+def _limit(share: float) -> str:
+    """Format a detectable change, which is at least 0.1 %, also if all runs are equal."""
+    return f"{significant(100 * share, 2)} %" if share >= 1 else d.percent(max(share, 0.001))
 
 
 def _sentences(checked: Check) -> Iterator[str]:

@@ -422,7 +422,7 @@ def _suite(checks: Mapping[str, Check]) -> Suite:
         designs.update(suite.designs)
     return Suite(
         designs=dict(designs),
-        detectable=detectable[len(detectable) // 2] if detectable else None,
+        detectable=detectable[(len(detectable) - 1) // 2] if detectable else None,
         largest=largest[-1][0] if largest else None,
         least_precise=largest[-1][1] if largest else "",
         too_noisy=tuple(name for suite in suites for name in suite.too_noisy),

@@ -27,7 +27,7 @@ from labeler.text import is_storable
 VERSIONS = (1, 2)
 TIMES = ("time_", "timeraw_", "Time")  # prefix of functions that measure times
 MEMORY = ("mem_", "peakmem_", "Mem", "PeakMem")  # prefix of functions that measure memory
-_FAILED = "failed"
+_FAILED = "the result is null"
 _NOT_KEPT = "has only the median. To keep all measurements, use asv run --record-samples"
 
 

@@ -67,7 +67,7 @@ def describe_content(content: bytes) -> str:
         try:
             return _json(json_text.parse(content))
         except ValueError as error:
-            return f"text that looks like JSON, but is not valid: {error}"
+            return _json_lines(content) or f"text that looks like JSON, but is not valid: {error}"
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -81,6 +81,17 @@ def describe_content(content: bytes) -> str:
     if len(header) > 1:
         return f"a table with the columns {_names(header)}"
     return f"text that begins with {_quoted(line)}"
+
+
+def _json_lines(content: bytes) -> str:
+    """Describe the first of several lines of JSON; return "" for other text."""
+    first, _, rest = content.strip().partition(b"\n")
+    if not rest:
+        return ""
+    try:
+        return f"lines of JSON, the first of which is {_json(json_text.parse(first)).removeprefix('JSON, ')}"
+    except ValueError:
+        return ""
 
 
 def _json(value: object) -> str:

@@ -47,7 +47,7 @@ def text_of(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None
+        raise ValueError(f"byte {error.start}: the file is not UTF-8 text. Save it as UTF-8") from None
 
 
 def parse(content: bytes) -> Any:
@@ -63,7 +63,7 @@ def parse(content: bytes) -> Any:
     except RecursionError:
         raise ValueError("the JSON is nested more deeply than any result file") from None
     except UnicodeDecodeError:
-        raise ValueError("the file is not UTF-8 text") from None
+        raise ValueError("the file is not UTF-8 text. Save it as UTF-8") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: the text is not JSON ({error.msg})") from None
 
@@ -98,10 +98,15 @@ def all_series(runs: Sequence[tuple[list[Any], str]]) -> list[Series]:
     return [every[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
+def shown(value: Any) -> str:
+    """Return a value as a message shows it, with the words of JSON."""
+    return json.dumps(value) if value is None or isinstance(value, bool) else reprlib.repr(value)
+
+
 def number(value: Any, place: str) -> float:
     """Convert a number, also an integer of more than 64 bits; refuse any other value."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{place}: {reprlib.repr(value)} is not a number")
+        raise ValueError(f"{place}: {shown(value)} is not a number")
     try:
         return float(value)
     except OverflowError:
@@ -111,19 +116,19 @@ def number(value: Any, place: str) -> float:
 def whole_number(value: Any, name: str, place: str) -> int:
     """Return a value if it is a whole number; refuse any other value."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{place}: {name!r} is {reprlib.repr(value)}, not a whole number")
+        raise ValueError(f"{place}: {name!r} is {shown(value)}, not a whole number")
     return value
 
 
 def member(holder: Any, name: str, kind: type[T], place: str) -> T:
     """Return a member of an object; refuse a missing member, or a member of another type."""
     if not isinstance(holder, dict):
-        raise ValueError(f"{place}: {reprlib.repr(holder)} is not an object")
+        raise ValueError(f"{place}: {shown(holder)} is not an object")
     if name not in holder:
         raise ValueError(f"{place}: {name!r} is missing")
     value: object = holder[name]
     if not isinstance(value, kind):
-        raise ValueError(f"{place}: {name!r} is {reprlib.repr(value)}, not {_KINDS[kind]}")
+        raise ValueError(f"{place}: {name!r} is {shown(value)}, not {_KINDS[kind]}")
     return value
 
 

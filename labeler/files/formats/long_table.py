@@ -168,7 +168,10 @@ def _check_finite(column: Numbers, rows: NDArray[np.intp], name: str, place: Pla
     bad = rows[~np.isfinite(column.values[rows])]
     if len(bad):
         cell = column.others.get(int(bad[0]), float(column.values[bad[0]]))
-        raise ValueError(f"{place(int(bad[0]))}: {reprlib.repr(cell)} in column {name!r} is not a finite number")
+        why = f"{place(int(bad[0]))}: {reprlib.repr(cell)} in column {name!r} is not a finite number"
+        is_failure = name == "value" and not (isinstance(cell, str) and any(map(str.isdecimal, cell)))
+        step = f"If the run failed, leave the cell empty and give the reason in a column {FAILURE}"
+        raise ValueError(f"{why}. {step if is_failure else 'Write only a number, with a decimal point'}")
 
 
 def _failed(texts: Mapping[str, Texts], values: Numbers, place: Place) -> NDArray[np.bool_]:
@@ -418,5 +421,5 @@ def _constant(texts: Mapping[str, Texts], rows: NDArray[np.intp], column: str, o
         return otherwise
     values = sorted({texts[column].levels[code].strip() for code in np.unique(texts[column].codes[rows])})
     if len(values) > 1:
-        raise ValueError(f"benchmark {name!r} has more than one {column}: {', '.join(values)}")
+        raise ValueError(f"benchmark {name!r} has more than one {column}: {', '.join(values)}. Use one in all its rows")
     return values[0] or otherwise

@@ -205,7 +205,7 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
     try:
         content.decode("utf-8-sig")  # the decoded text is not stored, because it can need four times as much memory
     except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None
+        raise ValueError(f"byte {error.start}: the file is not UTF-8 text. Save it as UTF-8") from None
     check_columns(max(content.partition(b"\n")[0].count(separator.encode()) for separator in separators))
     separator = max(separators, key=lambda s: len(_names(_stream(content), s)))
     names = _names(_stream(content), separator)

@@ -186,10 +186,10 @@ OUTCOMES = [  # command line, exit code, and what the output says
     ("alike.json --warmup 0 unlike.json", 1, "1 dissimilar, 1 similar"),
     ("single.json alike.json", 3, "one process: not tested"),
     ("single.json alike.json --allow-inconclusive", 0, ""),
-    ("alike.json bad.json", 2, "Refused bad.json: … exit code is 2"),
+    ("alike.json bad.json", 2, "which is 2 … Refused bad.json: "),
     ("unlike.json bad.json", 2, "1 dissimilar"),
     ("bad.json", 2, "benchmarks to check"),
-    ("alike.json --against bad.json", 2, "Refused bad.json … exit code is 2"),
+    ("alike.json --against bad.json", 2, "which is 2 … Refused bad.json: "),
     ("wide.json", 1, "1 dissimilar"),
     ("turned.json --classifier heuristic", 1, "1 dissimilar"),
     ("turned.json --classifier spread", 0, "1 similar"),
@@ -406,7 +406,7 @@ def test_a_benchmark_whose_every_run_failed_is_a_finding_also_without_a_baseline
     for line in ("h.json", "h.json --against before.json"):
         findings = content(line, INCONCLUSIVE)["findings"]
         words = [one["words"] for one in findings if (one["kind"], one["name"]) == ("failed runs", "broken")]
-        assert words == ["1 of 1 runs failed: exit code 3"]
+        assert words == ["1 of 1 run failed: exit code 3"]
 
 
 # output

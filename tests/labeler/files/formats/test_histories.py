@@ -156,7 +156,7 @@ def test_commits_of_asv_are_in_the_order_of_their_dates():
         ("perfherder", [{"name": "a", "data": [{"value": 1, "revision": "r", "push_timestamp": "soon"}]}],
          "push_timestamp 'soon' is not a time"),
         ("perfherder", [{"name": "a", "data": [{"value": None, "revision": "r", "push_timestamp": 1}]}],
-         "None is not a number"),
+         "null is not a number"),
         ("perfherder", [{"name": "a", "data": [1]}], "signature 'a': 1 is not an object"),
         ("perfherder", 5, "is not a list of signatures"),
     ],

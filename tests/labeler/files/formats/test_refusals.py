@@ -77,7 +77,7 @@ def codspeed_without_times():
 REFUSED = {
     "asv": [
         (of_asv(samples=[[1.0, "x"]]), "benchmark 'a', run 0, iteration 1: 'x' is not a number"),
-        (of_asv(samples=[[1.0, None]]), "benchmark 'a', run 0, iteration 1: None is not a number"),
+        (of_asv(samples=[[1.0, None]]), "benchmark 'a', run 0, iteration 1: null is not a number"),
         (of_asv(samples=[[NAN]]), "benchmark 'a', run 0, iteration 0: nan is not a finite measurement"),
         (of_asv(samples=[7]), "benchmark 'a', run 0: 7 is not a list"),
         (of_asv(samples=7), "benchmark 'a': 'samples' is 7, not a list of 1, one for each combination"),
@@ -90,7 +90,7 @@ REFUSED = {
         (asv_file({"a": 3}), "benchmark 'a': 3 is not a list"),
         (asv_file([]), "the file: 'results' is [], not an object"),
         (asv_file({}), NOTHING),
-        (asv_file({"a": [None, []]}), f"{ONLY_FAILURES}'a': failed"),
+        (asv_file({"a": [None, []]}), f"{ONLY_FAILURES}'a': the result is null"),
         (asv_file({"track_x": [[NAN], []]}), f"{ONLY_FAILURES}'track_x': skipped by its setup"),
         ((FILES / "asv-medians.json").read_bytes(), f"benchmark 'sorting.time_join' {NO_SAMPLES}"),
         (of_asv("time_x", samples=None), f"benchmark 'time_x' {NO_SAMPLES}"),
@@ -107,10 +107,10 @@ REFUSED = {
     "benchmarkdotnet": [
         *((of_dotnet(**measurement), f"benchmark 'N.T.M', {message}") for measurement, message in (
             ({"nanoseconds": "x"}, "launch 1, iteration 1, 'Nanoseconds': 'x' is not a number"),
-            ({"operations": None}, "launch 1, iteration 1, 'Operations': None is not a number"),
+            ({"operations": None}, "launch 1, iteration 1, 'Operations': null is not a number"),
             ({"operations": 0}, "launch 1, iteration 1: the number of operations is 0, but must be above 0"),
             ({"launch": "1"}, "measurement 0: 'LaunchIndex' is '1', not a whole number"),
-            ({"iteration": True}, "measurement 0: 'IterationIndex' is True, not a whole number"),
+            ({"iteration": True}, "measurement 0: 'IterationIndex' is true, not a whole number"),
             ({"mode": 3}, "measurement 0: 'IterationMode' is 3, not a text"),
             ({"nanoseconds": NAN}, "run 0, iteration 0: nan is not a finite measurement"))),
         *((dotnet_file(*entries), message) for entries, message in (
@@ -150,7 +150,7 @@ REFUSED = {
     "go": [
         ("BenchmarkX 1 2 ns/op 3 sec/op", "benchmark 'BenchmarkX' appears twice; it has values in two units"),
         ("goos: linux\ngoarch: amd64\npkg: example.org/a\ncpu: x\n", NOTHING),
-        (b"BenchmarkX 1 2 ns/op\n\xff", "byte 21: the file is not UTF-8 text"),
+        (b"BenchmarkX 1 2 ns/op\n\xff", "byte 21: the file is not UTF-8 text. Save it as UTF-8"),
         ('{"Action":"output","Output":"BenchmarkX 1 2 ns/op\\n"}\n{"Action":"outp',
          "line 2: this is not an event of go test -json"),
         ("BenchmarkX \t--- FAIL: BenchmarkX\n", f"{ONLY_FAILURES}'BenchmarkX': line 1: --- FAIL"),
@@ -159,7 +159,7 @@ REFUSED = {
         *((criterion_file(**parts), f"benchmark 'fib/20', run 0{message}") for parts, message in (
             ({"times": [1.0]}, ": 'times' and 'iters' differ in length (1 and 2)"),
             ({"times": [1.0, "x"]}, ", 'times', iteration 1: 'x' is not a number"),
-            ({"iters": [1, None]}, ", 'iters', iteration 1: None is not a number"),
+            ({"iters": [1, None]}, ", 'iters', iteration 1: null is not a number"),
             ({"iters": [1, 0]}, ", iteration 1: the number of executions is 0.0, but must be above 0"),
             ({"iters": [NAN, 1]}, ", iteration 0: the number of executions is nan, but must be above 0"),
             ({"times": [INF, 1]}, ", iteration 0: inf is not a finite measurement"))),
@@ -175,7 +175,7 @@ REFUSED = {
         ('{"files": [{}]}', "file 0: 'groups' is missing"),
         ('[{"name": "a", "result": {"mean": "x"}}]', "benchmark 'a', 'mean': 'x' is not a number"),
         ("3", "this is neither output of vitest bench --outputJson nor a list of tinybench tasks"),
-        ('[{"name": "a", "result": {"error": {}, "latency": {"mean": 1}}}]', f"{ONLY_FAILURES}'a': failed"),
+        ('[{"name": "a", "result": {"error": {}, "latency": {"mean": 1}}}]', f"{ONLY_FAILURES}'a': the result is null"),
         ('[{"state": "completed", "latency": {"mean": 1.5}}]',
          f"task 0 has no name. Write all tasks with {NAMES_OF_TASKS}"),
     ],
@@ -184,19 +184,19 @@ REFUSED = {
         ("sort x NaN ops/sec ±NaN% (0 runs sampled)\n", f"{ONLY_FAILURES}'sort': has no rate"),
     ],
     "cargo-bench": [
-        (b"\xff", "byte 0: the file is not UTF-8 text"),
+        (b"\xff", "byte 0: the file is not UTF-8 text. Save it as UTF-8"),
         ("test a ... bench: 1,500.5 ns/iter (+/- 3)\ntest a ... bench: 2 g/iter (+/- 3)\n",
          "benchmark 'a' has more than one unit: 'ns/iter', 'g/iter'"),
     ],
     "github-action": [
-        ('[{"name": "a", "unit": "s"}]', "entry 0, 'value': None is not a number"),
+        ('[{"name": "a", "unit": "s"}]', "entry 0, 'value': null is not a number"),
         ('[{"name": "a", "unit": 3}]', "entry 0: 'unit' is 3, not a text"),
         ('[{"name": "a", "unit": "s", "value": 1e999}]',
          "benchmark 'a', run 0, iteration 0: inf is not a finite measurement"),
         ("{}", "this is not a list of objects with name, unit and value (github-action-benchmark)"),
     ],
     "bencher": [
-        ('{"a": {"latency": {"value": true}}}', "benchmark 'a', 'latency', 'value': True is not a number"),
+        ('{"a": {"latency": {"value": true}}}', "benchmark 'a', 'latency', 'value': true is not a number"),
         ("[]", "this is not an object of benchmarks (Bencher Metric Format)"),
     ],
     "k6": [('{"metrics": {"a": 3}}', "the metrics: 'a' is 3, not an object"), ('{"metrics": {}}', NOTHING)],
@@ -207,7 +207,7 @@ REFUSED = {
     "catch2": [
         ('<!DOCTYPE a [<!ENTITY b "c">]><Catch2TestRun>&b;</Catch2TestRun>', NO_DOCUMENT_TYPE),
         ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><Catch2TestRun/>', NO_DOCUMENT_TYPE),
-        ("<Catch2TestRun/>".encode("utf-16"), "byte 0: the file is not UTF-8 text"),
+        ("<Catch2TestRun/>".encode("utf-16"), "byte 0: the file is not UTF-8 text. Save it as UTF-8"),
         ('<?xml version="1.0" encoding="cp500"?><Catch2TestRun/>', NOTHING),
         ("<Catch2TestRun><a>", f"line 1, column 19: {NOT_XML}"),
         ("<Catch2TestRun>" + "<a>" * 200_000, f"line 1, column 600016: {NOT_XML}"),
@@ -223,7 +223,7 @@ REFUSED = {
         (julia_file(["Trial", {"times": []}]), f"{ONLY_FAILURES}'trial': no times"),
         (julia_file(["Trial", {"times": ["x"]}]), "the file, iteration 0: 'x' is not a number"),
         (julia_file(["BenchmarkGroup", {"data": {"a": 3}}]), "benchmark 'a': this is not a result of BenchmarkTools"),
-        (julia_file(["TrialEstimate", {}]), "the file, 'time': None is not a number"),
+        (julia_file(["TrialEstimate", {}]), "the file, 'time': null is not a number"),
     ],
     "rebench": [
         (of_rebench("1\t1\tx\tms\ttotal\tSort\tvm\tS\t\t1\t\t"), "line 2, column 'value': 'x' is not a finite number"),

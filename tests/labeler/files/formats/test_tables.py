@@ -111,7 +111,7 @@ def test_label_tables_of_every_shape_are_read_as_text(content):
         (b"item,label\na,similar\n", r"column 'reviewer' is missing.* item, label$"),
         (b"item;reviewer;label\na;ada;similar\n", r"column 'item' is missing.* item;reviewer;label$"),
         (b"Item,reviewer,label\na,ada,similar\n", r"column 'item' is missing"),
-        (b"item,reviewer,label\n\xe9,ada,similar\n", r"byte 20: the file is not UTF-8 text$"),
+        (b"item,reviewer,label\n\xe9,ada,similar\n", r"byte 20: the file is not UTF-8 text. Save it as UTF-8$"),
         (b"item,reviewer,label\na,ada,similar\nb,ada,similar,x\n", r"line 3: the row has 4 cells"),
         (b"item,reviewer,label\na,ada,ben,similar\nb,ada,ben,similar\n", r"."),  # not moved along
         (b'item,reviewer,label\n"a,ada,similar\n', r"line 2: this is not a table \(a quote is not closed\)"),
@@ -191,7 +191,7 @@ def test_an_empty_verdict_and_an_empty_score_are_missing():
         (b"item\na\n", r"column 'verdict' is missing.* item$"),
         (b"verdict\nsimilar\n", r"column 'item' is missing"),
         (b"", r"this is not a table: "),
-        (b"item,verdict\n\xff,similar\n", r"byte 13: the file is not UTF-8 text$"),
+        (b"item,verdict\n\xff,similar\n", r"byte 13: the file is not UTF-8 text. Save it as UTF-8$"),
     ],
 )
 def test_anything_but_a_verdict_table_is_refused_with_file_place_and_value(content, message):
