@@ -253,7 +253,8 @@ RESERVED = {
     "u": "undo", "n": "not sure", "p": "previous", "f": "flag", "m": "comment", "o": "overlay",
     "z": "axis", "l": "logarithm",
 }  # fmt: skip
-# for categories without an own colour; neighbours differ in lightness, also for people who see colours differently
+# for categories without a colour in the question; neighbours differ in lightness, also for people who see colours
+# differently
 PALETTE = (
     "#8a4b00", "#56b4e9", "#005b41", "#e69f00", "#4b0f63", "#cc79a7", "#0b3d91", "#b8c400", "#5a5a5a",
 )  # fmt: skip

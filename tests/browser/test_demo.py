@@ -1,4 +1,4 @@
-"""The second study of the demo: after the last label, a visitor sees the own result without reloading."""
+"""The second study of the demo: after the last label, visitors see their own results without reloading."""
 
 from datetime import UTC, datetime
 

@@ -242,7 +242,7 @@ def addresses(ground: Ground) -> None:
 
 
 def files_and_uploads(ground: Ground) -> None:
-    """Downloads of other people, uploads into another or the own session, metrics."""
+    """Downloads of other people, uploads into another session or the same one, metrics."""
     tally, cookie = ground.tally, ground.sign_in(OWN)
     headers = with_token(ground, cookie)
     theirs = Window(ground.url, ground.sign_in(COORDINATOR)).open()

@@ -283,7 +283,7 @@ def _detectors(survey: PointsSurvey) -> Iterator[d.Block]:
         range(1, 5 + len(names)),
     )  # fmt: skip
     yield d.table(
-        f"How much more than {survey.baseline} each detector has, on the same items.",
+        f"Mean score of each detector minus that of {survey.baseline}, on the same items.",
         ("Detector", *names),
         [
             (row.name, *(d.plain_number(score.difference) for score in row.scores))

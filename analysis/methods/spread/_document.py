@@ -128,7 +128,7 @@ def _environments(survey: SpreadSurvey) -> Iterator[d.Block]:
 
 
 def counted_benchmarks(survey: SpreadSurvey, environment: ContextSpread) -> str:
-    """Return the number of benchmarks; if versions are counted separately, also the number of benchmarks themselves."""
+    """Return the number of benchmarks, each version counted; if versions differ, also the number without versions."""
     n = len({(row.application, row.benchmark) for row in survey.within(environment)})
     return f"{environment.overall.n}" if n == environment.overall.n else f"{environment.overall.n} ({n} in versions)"
 

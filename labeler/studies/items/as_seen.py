@@ -1,6 +1,7 @@
 """Show an item as one reviewer sees it: runs in another order, and the sides of a change perhaps exchanged.
 
-A reviewer's comment may name "Run 4" or "side A" of the own picture, so whoever reads the comment needs this picture.
+A reviewer's comment may name "Run 4" or "side A" of the picture that the reviewer saw, so readers need this
+picture.
 """
 
 import json

@@ -79,13 +79,13 @@ class OwnResult:
 
 
 def is_open(db: Database, person_id: int) -> bool:
-    """Return whether the reviewer may see the own result now."""
+    """Return whether reviewers may see their own results now."""
     person = people.by_id(db, person_id)
     return person is not None and studies.get(db).phase is State.UNBLINDED and is_allowed(db, person.name)
 
 
 def is_allowed(db: Database, name: str) -> bool:
-    """Return whether a coordinator has allowed this reviewer to see the own result once the study is unblinded."""
+    """Return whether a coordinator allowed this reviewer to see the reviewer's result once the study is unblinded."""
     latest = ""
     for event in events.of_actions(db, [actions.ALLOW_OWN_RESULT, actions.WITHDRAW_OWN_RESULT]):
         if event.details["reviewer"] == name:
@@ -94,7 +94,7 @@ def is_allowed(db: Database, name: str) -> bool:
 
 
 def allow(db: Database, name: str, allowed: bool, *, actor: str, now: datetime) -> None:
-    """Allow a reviewer to see the own result once the study is unblinded, or withdraw this.
+    """Allow a reviewer to see the reviewer's result once the study is unblinded, or withdraw this.
 
     Raises InputError if there is no such reviewer.
     """

@@ -291,7 +291,7 @@ def _minutes(n_items: int, seconds: float) -> str:
 
 
 def seconds_per_label(db: Database, reviewer_id: int) -> float:
-    """Return how long the reviewer usually needs for a label, from the own last answers; at first, the usual time."""
+    """Return the reviewer's usual time per label, from the reviewer's last answers; at first, that of most people."""
     identity.require(db, reviewer_id, Role.REVIEWER)
     times = [timing.time_on_task(label.dwell_ms, label.view) for label in labels.own_answers(db, reviewer_id)]
     timed = [time for time in times if time is not None]

@@ -46,7 +46,7 @@ class MarksOfItem:
 
     @property
     def is_split(self) -> bool:
-        """Whether somebody did not mark where somebody else did."""
+        """Whether a person left out a place that another person marked."""
         return any(len(cluster.places) < cluster.n_of for cluster in self.clusters)
 
 

@@ -41,7 +41,8 @@ class Press:
 class Decides:
     """The decisions about an item that a coordinator can make on its picture.
 
-    The component saves a decision by itself. If there are reasons, a decision needs one of them or an own reason.
+    The component saves a decision by itself. If there are reasons, a decision needs one of them, or another reason that
+    the person types.
     """
 
     kind: str  # one of `labeler.studies.results.splits.DECISION_KINDS`

@@ -249,7 +249,7 @@ def answer_message(db: Database, message: Message, codes: list[str], person: str
 
 
 def _choose(key: str, words: str) -> None:
-    """Put a standard answer before the own words."""
+    """Put a standard answer before the words that the person types."""
     own = st.session_state.get(f"answer-{key}", "").strip()
     st.session_state[f"answer-{key}"] = f"{words} {own}".strip()
 

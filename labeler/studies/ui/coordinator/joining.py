@@ -95,7 +95,7 @@ def describe(link: LinkForAll, now: datetime) -> str:
 def create(db: Database, actor: str) -> None:
     """Show the form that creates the link."""
     today = datetime.now(UTC).date()
-    st.write("You can send one link to many people, or show it in a room. Each enters a name and gets an own link.")
+    st.write("Send one link to many people, or show it in a room. Each person enters a name and gets a personal link.")
     by_itself = st.radio("Who admits", [BY_COORDINATOR, BY_ITSELF], horizontal=True, key="link-admits") == BY_ITSELF
     with st.container(horizontal=True):
         admits = st.number_input("Up to so many people", 1, MAX_WAITING, USUAL_ADMITS) if by_itself else 0

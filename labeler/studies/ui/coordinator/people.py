@@ -222,7 +222,7 @@ def confirm(db: Database, chosen: Person, action: str, note: str, actor: str) ->
         EMAIL: "Save the address of {}",
         REVOKE: "Sign out {}",
         ALLOW: "Allow {} to see their own result",
-        WITHDRAW: "Withdraw the own result of {}",
+        WITHDRAW: "Withdraw the result of {}",
     }
     words = verb.get(action, f"{action} {{}}").format(chosen.name)
     if st.button(escape_markdown(words), key="confirm-person"):

@@ -79,7 +79,7 @@ export class Decision {
     return /^[1-9]$/.test(number) ? (this.decides.reasons[Number(number) - 1] ?? null) : null;
   }
 
-  /** Whether the key leads to the field for an own reason. */
+  /** Whether the key leads to the field for another reason. */
   #isOwn(key) {
     return this.decides.reasons.length > 0 && key === `${this.before}${this.decides.reasons.length + 1}`;
   }
