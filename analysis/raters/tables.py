@@ -24,7 +24,8 @@ from analysis.arrays import Floats
 from analysis.categories import CATEGORIES, NO_CATEGORY
 
 COUNTED_KINDS = ("fresh", "overlap")
-KINDS = (*COUNTED_KINDS, "retest", "third", "calibration", "adjudicated", "excluded")  # excluded: the item is left out
+# Of the other kinds, attention is an item with a known answer, and excluded is any label of an item that is left out.
+KINDS = (*COUNTED_KINDS, "retest", "third", "calibration", "attention", "adjudicated", "excluded")
 LABEL_COLUMNS = ("item", "rater", "category")
 OTHER_NAMES = {"reviewer": "rater", "label": "category"}  # the columns of a label file, and of a label table
 TOTALS = ("total", "sum", "n", "n_labels", "all", "count")  # names of columns that are no categories

@@ -1,6 +1,12 @@
 """Compute a report from labels and verdicts: all numbers, typed, and a document that shows the same numbers."""
 
 from analysis.report._agreement import PICTURES as PICTURES
+from analysis.report._attention import (
+    AttentionChecks as AttentionChecks,
+    CheckAnswer as CheckAnswer,
+    attention_checks as attention_checks,
+    describe_attention as describe_attention,
+)
 from analysis.report._classifiers import main_rates as main_rates
 from analysis.report._consensus import UNDECIDED as UNDECIDED
 from analysis.report._course import how_chosen as how_chosen

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from analysis.document import Block, Paragraph, Section, percent, plain_number, share, table
 from analysis.learning import WeightedEstimates
+from analysis.report._attention import AttentionChecks, attention_blocks
 from analysis.report._settings import ReportStyle
 from analysis.statistics.intervals import Estimate
 
@@ -160,6 +161,7 @@ class Course:
     flags: tuple[Flag, ...]
     later: tuple[LaterItems, ...]
     groups: tuple[AnswerGroup, ...]  # empty if the study has no questionnaire
+    attention: AttentionChecks | None  # None while reviewers can label, and if there are no checks
 
 
 def course_sections(course: Course | None, style: ReportStyle, *, interim: bool) -> Iterator[Section]:
@@ -168,6 +170,8 @@ def course_sections(course: Course | None, style: ReportStyle, *, interim: bool)
         yield Section("Course of the study", tuple(_course(course, interim=interim)))
         if course.calibration:
             yield Section("Calibration round", tuple(_calibration(course.calibration, style.level_text)))
+        if course.attention:
+            yield Section("Attention checks", tuple(attention_blocks(course.attention, style.level_text)))
         if course.groups:
             yield Section("Groups of reviewers", tuple(_groups(course.groups, style.level_text)))
         if course.selection:

@@ -27,6 +27,7 @@ class Kind(StrEnum):
     RETEST = "retest"
     THIRD = "third"
     CALIBRATION = "calibration"
+    ATTENTION = "attention"  # an item with a known answer, which no result uses
     ADJUDICATED = "adjudicated"
 
 
@@ -72,6 +73,7 @@ class ItemRole(StrEnum):
 
     COUNTED = "counted"
     CALIBRATION = "calibration"  # labelled only in the calibration round
+    ATTENTION = "attention"  # an attention check was made from it, so nobody labels the item itself
     CHOSEN = "chosen"  # labelled because its label is informative; only learning and weighted estimates use it
     EXCLUDED = "excluded"
 
@@ -207,11 +209,27 @@ class PlanParameters:
         "within": "[0, )",
         "help": "Number of calibration items, which everyone labels before the study. No result uses these labels.",
     })  # fmt: skip
+    # These items leave the rest of the plan, as calibration items do.
+    attention: int = field(default=0, metadata={
+        "within": "[0, )",
+        "help": "Number of attention checks per reviewer: hidden items with a known answer. No result uses them.",
+    })  # fmt: skip
     # None if the study labels all items
     stop_half_width: float | None = field(default=None, metadata={
         "within": "(0, 1)", "metavar": "W",
         "help": "Stopping rule: labelling may stop when the always-valid interval of kappa is at most ±W.",
     })  # fmt: skip
+
+
+@dataclass(frozen=True)
+class AttentionCheck:
+    """A hidden item with a known answer, which was made from an item of the study."""
+
+    item_id: int
+    name: str
+    source: str  # the name of the item from which it was made
+    answer: str
+    is_changed: bool  # whether its measurements differ from those of the source
 
 
 @dataclass(frozen=True)

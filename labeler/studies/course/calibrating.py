@@ -17,7 +17,7 @@ from labeler.studies.cache import until_changed
 from labeler.studies.items.browsing import item_named
 from labeler.studies.model import CalibrationGate, Kind
 from labeler.studies.people import identity
-from labeler.studies.plan.design import MIN_ITEMS_LEFT, calibration_items
+from labeler.studies.plan.design import MIN_ITEMS_LEFT, reserved_items
 from labeler.studies.plan.lifecycle import Action, require
 from labeler.studies.preparing import assigning
 from labeler.studies.store import Database, actions, assignments, decisions, events, items, labels, people, studies
@@ -227,7 +227,7 @@ def _others(db: Database) -> list[str]:
     left = {item.name: item.application for item in items.included(db) if item.name in waiting}
     n_items = min(int((studies.get(db).plan_parameters or {}).get("calibration", 0)), len(left) - MIN_ITEMS_LEFT)
     chosen = assigning.chosen_for_calibration(db)
-    return sorted(calibration_items(left, n_items, assigning.seed_of(db), chosen)) if n_items > 0 else []
+    return sorted(reserved_items(left, n_items, assigning.seed_of(db), chosen)) if n_items > 0 else []
 
 
 def disputed(db: Database) -> list[tuple[str, dict[str, int]]]:

@@ -30,10 +30,10 @@ def _went_to(details: Details) -> str:
 
 
 def _plan(details: Details) -> str:
-    calibration = details.get("calibration")
-    round_ = f", with {counted(calibration, 'calibration item')}" if calibration else ""
+    numbers = {"calibration item": details.get("calibration"), "attention check": details.get("attention")}
+    with_ = joined([counted(n, noun) for noun, n in numbers.items() if n], "and")
     n_items = counted(len(details["items"]), "item")
-    return f"made the plan: {n_items} for {_named(details['reviewers'], 'reviewer')}{round_}"
+    return f"made the plan: {n_items} for {_named(details['reviewers'], 'reviewer')}{with_ and f', with {with_}'}"
 
 
 def _verdicts(details: Details) -> str:

@@ -224,7 +224,7 @@ def _anonymise(
         copies.forget_replies(copy)
     _renumber(copy, list(names.values()))
     words |= _make_plan_hash_anew(copy, actions.DRAW_PLAN.private - kept)
-    untouched = {item.name for item in items.all_items(copy)}
+    untouched = {item.name for item in items.all_items(copy, with_checks=True)}
     hidden = partial(_hidden, replacing(words, untouched), untouched)
     n_comments = _rewrite_texts(copy, hidden, kept, keep_comments=keep_comments)
     for table in ("labels", "decisions"):
@@ -284,7 +284,7 @@ def _number_benchmarks(copy: Database, token: str) -> dict[str, str]:
     The numbers are drawn at random, and items get ids in the order of their numbers: files are often imported in the
     order of the alphabet. Without salt, hashes of published measurements would name the items.
     """
-    all_items = items.all_items(copy)
+    all_items = items.all_items(copy, with_checks=True)
     copies.forget_parameters(copy)
     copies.forget_files(copy)
     copies.salt_hashes(copy, partial(key, 0, token))

@@ -60,7 +60,7 @@ def refresh(db: Database) -> None:
     """
     study = studies.get(db)
     kind = kind_of(study.question)
-    for item in items.all_items(db):
+    for item in items.all_items(db, with_checks=True):
         if item.n_runs:
             runs.put_bins(db, item.item_id, kind.version, packed(_new(db, item.item_id, kind, study.protocol)))
 
@@ -68,9 +68,8 @@ def refresh(db: Database) -> None:
 def stale(db: Database) -> list[int]:
     """Return the ids of items that have measurements, but no payload of the current version."""
     version = kind_of_study(db).version
-    return [
-        item.item_id for item in items.all_items(db) if item.n_runs and not runs.has_bins(db, item.item_id, version)
-    ]
+    measured = (item.item_id for item in items.all_items(db, with_checks=True) if item.n_runs)
+    return [item_id for item_id in measured if not runs.has_bins(db, item_id, version)]
 
 
 def renewed(db: Database, needed: Iterable[Item], study: Study) -> dict[int, bytes]:
@@ -107,7 +106,7 @@ def neutral_conditions(db: Database) -> dict[int, list[dict[str, str]]]:
     """Return the conditions of runs that the pictures need, in neutral words, by the id of the item."""
     kind = kind_of_study(db)
     found = {}
-    for item in items.all_items(db):
+    for item in items.all_items(db, with_checks=True):
         needed = kind.neutral(_benchmark(db, item)) if item.n_runs else {}
         if needed:
             found[item.item_id] = [{name: texts[run] for name, texts in needed.items()} for run in range(item.n_runs)]

@@ -563,7 +563,8 @@ def why_not_taken_back(db: Database) -> str:
     last = last_import(db)
     if last is None:
         return "There is no import to take back."
-    labelled = {row.assignment.item for row in assignments.everything(db)} & set(last.items)
+    planned = {row.assignment.item for row in assignments.everything(db)}
+    labelled = (planned | {check.source for check in items.attention_checks(db)}) & set(last.items)
     if labelled:
         n_others = len(labelled) - 1
         more = f" and {counted(n_others, 'other item')}" if n_others else ""

@@ -113,7 +113,7 @@ def _parsed(
     except InputError as error:
         raise InputError(f"Line {line}: reviewer: {error}") from None
     answer = checked_answer(question, cell("label"), None, line)
-    kind = Kind(_one_of(list(Kind), cell("kind") or "fresh", "kind", line))
+    kind = Kind(_one_of([kind for kind in Kind if kind is not Kind.ATTENTION], cell("kind") or "fresh", "kind", line))
     ordinal = n_earlier[item, reviewer, kind]
     n_earlier[item, reviewer, kind] += 1
     # Anyone who knows the names can guess this hash, so it is used only to recognise the row in a second import.

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from labeler.studies.model import ALL, Assignment, Kind
 from labeler.studies.plan import changes
 from labeler.studies.plan.changes import LOADING, Changes, Slot
-from labeler.studies.plan.design import Seed, calibration_for, hash_of, key
+from labeler.studies.plan.design import Seed, calibration_for, hash_of, key, with_checks
 from labeler.studies.questions import NOT_SURE, WITHDRAWN, is_label
 
 N_BOUND = 3  # the item on a reviewer's screen and the next two never move to a reviewer who joins
@@ -81,11 +81,21 @@ class ActivePlan:
     def joined(self, reviewer: str, *, calibrating: bool) -> tuple["ActivePlan", Changes]:
         """Return the plan after a reviewer joined, and the moves of items.
 
-        If the calibration round is in progress, the reviewer also gets the calibration items.
+        If the calibration round is in progress, the reviewer also gets the calibration items. Attention checks come at
+        random places among the items that moved to the reviewer.
         """
         prepared = self._with_calibration_of(reviewer) if calibrating else self
         slots = prepared.slots_to_share()
-        return prepared.moved(changes.join(slots, reviewer, applications=self.applications, seed=self.seed))
+        after, change = prepared.moved(changes.join(slots, reviewer, applications=self.applications, seed=self.seed))
+        return after.with_checks_of(reviewer), change
+
+    def with_checks_of(self, reviewer: str) -> "ActivePlan":
+        """Return the plan in which a reviewer who joined also has the attention checks of the study."""
+        waiting = [row for place, row in self.standing.items() if place[0] == reviewer and self._is_waiting(place)]
+        own = sorted(waiting, key=lambda row: row.position)
+        has = {item for person, item, _ in (*self.standing, *self._answered_before) if person == reviewer}
+        checks = {item for _, item, kind in (*self.standing, *self.ended) if kind is Kind.ATTENTION} - has
+        return self.added(with_checks(own, checks, reviewer, self.seed, start=own[0].position if own else 0))
 
     def calibrated_again(self, names: Iterable[str], reviewers: Iterable[str]) -> "ActivePlan":
         """Return the plan with a second calibration round, in which all these reviewers label these items.

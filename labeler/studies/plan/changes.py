@@ -367,7 +367,8 @@ def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: See
 
 
 def _given_up(moves: Iterable[Move]) -> tuple[str, ...]:
-    n_given_up = Counter((move.giver, move.kind) for move in moves if move.taker is None)
+    given_up = (move for move in moves if move.taker is None and move.kind is not Kind.ATTENTION)
+    n_given_up = Counter((move.giver, move.kind) for move in given_up)
     nouns = {kind: "open item" if kind == Kind.FRESH else f"open {kind} item" for kind in Kind}
     return tuple(
         f"{giver}: {counted(n, nouns[kind])} no longer assigned, because {WHY_GIVEN_UP[kind]}"

@@ -8,7 +8,7 @@ arrays hold only integers.
 import hashlib
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain, combinations, zip_longest
@@ -23,6 +23,7 @@ from labeler.errors import InputError
 from labeler.studies.model import ALL, Assignment, Kind, PlanParameters
 
 MIN_RETEST_GAP, RETEST_GAP_SHARE = 50, 0.25
+CHECK_NAME = "attention check {}"
 MIN_ITEMS_LEFT = 2  # minimum number of items that must remain for the study itself
 # Plans of stored studies are verified by computing them again, so a change of these numbers needs a new parameter.
 MAX_LISTED_BLOCKS = 10_000  # with more possible sets of reviewers, there are as many blocks as items
@@ -41,6 +42,8 @@ class Plan:
     blocks: tuple[tuple[str, ...], ...]
     shortfalls: tuple[str, ...]
     question: str = ""  # the hash of the question (see `labeler.studies.questions.hash_in_plan`)
+    # The attention checks and the items from which they are made, as name of the check -> name of the item.
+    checks: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def hash(self) -> str:
@@ -62,30 +65,36 @@ def draw_plan(
     secret: str = "",
     question: str = "",
     chosen: Collection[str] = (),
+    known: Collection[str] = (),
 ) -> Plan:
     """Compute a plan that assigns all items to reviewers.
 
-    All reviewers first label the items of the calibration round, to which the `chosen` items come first. Each other
-    item is assigned to exactly `per_item` reviewers, or to all. If a requirement cannot be met, for example because a
-    reviewer has too few items for the retests, `shortfalls` says so. Without the study's secret nobody can compute the
-    plan from the seed. Raises InputError if there are no items, or a parameter is invalid.
+    All reviewers first label the items of the calibration round, to which the `chosen` items come first. Attention
+    checks replace some of the other items, first the `known` items, and all reviewers get them at random places. Each
+    remaining item is assigned to exactly `per_item` reviewers, or to all. If a requirement cannot be met, for example
+    because a reviewer has too few items for the retests, `shortfalls` says so. Without the study's secret nobody can
+    compute the plan from the seed. Raises InputError if there are no items, or a parameter is invalid.
     """
     people = sorted(set(reviewers))
     _check(items, people, parameters)
     seed = keyed_seed(parameters.seed, secret)
-    before = calibration_items(items, parameters.calibration, seed, chosen)
+    before = reserved_items(items, parameters.calibration, seed, chosen)
     proper = {name: application for name, application in items.items() if name not in before}
+    sources = reserved_items(proper, parameters.attention, seed, known, "attention")
+    checks = {CHECK_NAME.format(number): name for number, name in enumerate(sources, start=1)}
+    proper = {name: application for name, application in proper.items() if name not in sources}
     if parameters.paper:
         parts = _paper_parts(proper, people, seed)
     else:
         parts = _balanced_parts(proper, people, parameters, seed)
     calibration = [calibration_for(reviewer, before, seed) for reviewer in people]
-    sequences = [_drawn_for(reviewer, parts, proper, parameters, seed) for reviewer in people]
+    sequences = [_drawn_for(reviewer, parts, proper, parameters, seed, list(checks)) for reviewer in people]
     return Plan(
         assignments=tuple(chain(*calibration, *(assignments for assignments, _ in sequences))),
         blocks=tuple(parts.blocks),
         shortfalls=tuple(shortfall for _, shortfall in sequences if shortfall),
         question=question,
+        checks=checks,
     )
 
 
@@ -296,28 +305,32 @@ def _check(items: Mapping[str, str], people: Sequence[str], parameters: PlanPara
         raise InputError(
             f"The half-width of the stopping rule must be between 0 and 1, not {parameters.stop_half_width}."
         )
-    _check_calibration(len(items), parameters.calibration)
+    _check_reserved(len(items), parameters)
 
 
-def _check_calibration(n_items: int, n_calibration: int) -> None:
-    if n_calibration < 0:
-        raise InputError(f"The number of calibration items must be at least 0, not {n_calibration}.")
-    if n_calibration and n_items - n_calibration < MIN_ITEMS_LEFT:
+def _check_reserved(n_items: int, parameters: PlanParameters) -> None:
+    numbers = {"calibration items": parameters.calibration, "attention checks": parameters.attention}
+    for noun, n in numbers.items():
+        if n < 0:
+            raise InputError(f"The number of {noun} must be at least 0, not {n}.")
+    n_reserved = sum(numbers.values())
+    if n_reserved and n_items - n_reserved < MIN_ITEMS_LEFT:
+        nouns = " and ".join(noun for noun, n in numbers.items() if n)
         raise InputError(
-            f"At most {max(n_items - MIN_ITEMS_LEFT, 0)} of {n_items} items can be calibration items, not "
-            f"{n_calibration}. The study itself needs at least {MIN_ITEMS_LEFT} items."
+            f"At most {max(n_items - MIN_ITEMS_LEFT, 0)} of {n_items} items can be {nouns}, not {n_reserved}. The "
+            f"study itself needs at least {MIN_ITEMS_LEFT} items."
         )
 
 
-def calibration_items(
-    items: Mapping[str, str], n_items: int, seed: Seed, chosen: Collection[str] = ()
+def reserved_items(
+    items: Mapping[str, str], n_items: int, seed: Seed, chosen: Collection[str] = (), purpose: str = "calibration"
 ) -> Mapping[str, str]:
-    """Choose the items of the calibration round, and return them as item -> application.
+    """Choose the items of the calibration round or for another purpose, and return them as item -> application.
 
     The items that a coordinator has `chosen` come first. Then the first item of each application follows, then the
     second item of each application, and so on, until there are enough items.
     """
-    applications = _by_application(items, partial(key, seed, "calibration"))
+    applications = _by_application(items, partial(key, seed, purpose))
     in_turn = (name for turn in zip_longest(*applications) for name in turn if name is not None)
     order = sorted(in_turn, key=lambda name: name not in chosen)
     return {name: items[name] for name in order[:n_items]}
@@ -330,23 +343,47 @@ def calibration_for(reviewer: str, items: Mapping[str, str], seed: Seed) -> list
 
 
 def _drawn_for(
-    reviewer: str, parts: _Parts, items: Mapping[str, str], parameters: PlanParameters, seed: Seed
+    reviewer: str,
+    parts: _Parts,
+    items: Mapping[str, str],
+    parameters: PlanParameters,
+    seed: Seed,
+    checks: Sequence[str],
 ) -> tuple[list[Assignment], str]:
     """Return the assignments of one reviewer in order, and a text about requirements that could not be met."""
     kinds = dict.fromkeys(parts.own.get(reviewer, ()), Kind.FRESH)
     kinds |= dict.fromkeys(parts.shared, Kind.OVERLAP)
     order = _presentation_order(kinds, items, partial(key, seed, reviewer))
     sequence = _with_retests(order, items, parameters.retest, partial(key, seed, "retest", reviewer))
-    assignments = [
+    drawn = [
         Assignment(reviewer, name, Kind.RETEST if again else kinds[name], parts.block_of.get(name, ALL), position)
-        for position, (name, again) in enumerate(sequence, start=parameters.calibration)
+        for position, (name, again) in enumerate(sequence)
     ]
+    assignments = with_checks(drawn, checks, reviewer, seed, start=parameters.calibration)
     planned = len(sequence) - len(order)
     shortfall = (
         f"{reviewer}: {planned} of {counted(parameters.retest, 'retest item')}, because a retest must come at least "
         f"{_retest_gap(len(order))} positions after the item, and there are only {counted(len(order), 'item')}"
     )
     return assignments, shortfall if planned < parameters.retest else ""
+
+
+def with_checks(
+    own: Sequence[Assignment], checks: Iterable[str], reviewer: str, seed: Seed, *, start: int
+) -> list[Assignment]:
+    """Insert attention checks among the assignments of a reviewer, and number all of them anew from `start`.
+
+    The assignments are divided into as many equal parts as there are checks, and each part gets one check at a random
+    place, so that the checks are spread over the work but cannot be predicted. A reviewer without items gets no check.
+    """
+    keyed = partial(key, seed, "attention", reviewer)
+    order = sorted(checks, key=keyed) if own else []
+    sequence: list[Assignment] = []
+    for number, name in enumerate(order):
+        part = own[number * len(own) // len(order) : (number + 1) * len(own) // len(order)]
+        at = int(keyed(name, "place"), 16) % (len(part) + 1)
+        sequence += [*part[:at], Assignment(reviewer, name, Kind.ATTENTION, ALL, 0), *part[at:]]
+    return [replace(row, position=position) for position, row in enumerate(sequence or own, start=start)]
 
 
 def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters, seed: Seed) -> _Parts:

@@ -37,6 +37,7 @@ class Action(StrEnum):
     ADJUDICATE = "decide a split item"
     SEE_AGREEMENT = "see agreement in the browser"
     SEE_CALIBRATION = "see calibration results in the browser"
+    SEE_ATTENTION = "see attention checks"
     SEE_VERDICTS = "see verdicts in the browser"
     SEE_NAMES = "see names with labels in the browser"
 
@@ -62,6 +63,7 @@ ALLOWED: Mapping[Action, frozenset[State]] = {
     Action.EXCLUDE: _UNTIL_CLOSED | {State.CLOSED},
     Action.ADJUDICATE: frozenset((State.CLOSED,)),
     Action.SEE_AGREEMENT: frozenset((State.CLOSED, State.UNBLINDED)),
+    Action.SEE_ATTENTION: frozenset((State.CLOSED, State.UNBLINDED)),  # also with commands, because it tells labels
     Action.SEE_CALIBRATION: frozenset(State) - {State.PAUSED},  # no result uses the labels of the calibration round
     # in a draft, verdicts help to choose the items of the study
     Action.SEE_VERDICTS: frozenset((State.DRAFT, State.UNBLINDED)),
@@ -73,7 +75,9 @@ STATE_PHRASES: Mapping[State, str] = {
     State.PAUSED: "paused",
 }  # fmt: skip
 _NOT_WHILE_PAUSED = frozenset((Action.LABEL, Action.PLAN, Action.IMPORT))
-SIGHTS = frozenset((Action.SEE_AGREEMENT, Action.SEE_CALIBRATION, Action.SEE_VERDICTS, Action.SEE_NAMES))
+SIGHTS = frozenset(
+    (Action.SEE_AGREEMENT, Action.SEE_CALIBRATION, Action.SEE_ATTENTION, Action.SEE_VERDICTS, Action.SEE_NAMES)
+)
 
 
 def possible(study: Study) -> list[Step]:

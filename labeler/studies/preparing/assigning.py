@@ -18,6 +18,7 @@ from labeler.studies.model import ALL, Assignment, ItemRole, Kind, Origin, PlanP
 from labeler.studies.plan.active_plan import ActivePlan, Place, place_of
 from labeler.studies.plan.design import Plan, Seed, draw_plan, key, keyed_seed
 from labeler.studies.plan.lifecycle import Action, require
+from labeler.studies.preparing import attention
 from labeler.studies.questions import hash_in_plan
 from labeler.studies.store import Database, actions, assignments, events, items, labels, people, studies
 from labeler.studies.store.assignments import NewAssignment, StoredAssignment
@@ -88,8 +89,10 @@ def preview_plan(db: Database, parameters: PlanParameters, first: int | None = N
     few items or reviewers, or a parameter is invalid.
     """
     drawn_from, asked = _drawn_from(db, parameters.seed, first), hash_in_plan(studies.get(db).question)
-    chosen = chosen_for_calibration(db)
-    return draw_plan(drawn_from, _reviewers(db), parameters, studies.plan_secret(db), asked, chosen)
+    chosen, known = chosen_for_calibration(db), attention.known_answers(db)
+    plan = draw_plan(drawn_from, _reviewers(db), parameters, studies.plan_secret(db), asked, chosen, known)
+    attention.require_enough(db, plan)
+    return plan
 
 
 def chosen_for_calibration(db: Database) -> list[str]:
@@ -113,6 +116,7 @@ def confirm_plan(
             raise NotAllowed("Reviewers have already answered, so the plan cannot be replaced.")
         plan = preview_plan(db, parameters, first)
         assignments.clear(db)
+        attention.store_checks(db, plan, keyed_seed(parameters.seed, studies.plan_secret(db)))
         store_assignments(db, plan.assignments, Origin.PLAN)
         studies.set_plan(db, asdict(parameters), plan.hash)
         studies.set_state(db, State.CALIBRATION if parameters.calibration else State.OPEN)
@@ -136,13 +140,13 @@ def answer_history(db: Database) -> AnswerHistory:
     """Return all answers so far, with the data to derive earlier states of the plan."""
     places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
     marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
-    question, table = studies.get(db).question, labels.table(db)
+    question, table = studies.get(db).question, labels.table(db, with_checks=True)
     return AnswerHistory(marks, table, question.labels_in(table["label"]), question, n_points_of(db))
 
 
 def n_points_of(db: Database) -> Callable[[str], int]:
     """Return a function that returns the length of the series of an item; 1 if the item has no measurements."""
-    by_name = {item.name: item for item in items.all_items(db)}
+    by_name = {item.name: item for item in items.all_items(db, with_checks=True)}
     return lambda name: drawing.n_points(db, by_name[name]) or 1
 
 
@@ -152,7 +156,7 @@ def active_plan(db: Database) -> ActivePlan:
     Raises NotAllowed if there is no plan, or its seed was removed when the study was anonymised.
     """
     rows = assignments.everything(db)
-    all_items, history = items.all_items(db), answer_history(db)
+    all_items, history = items.all_items(db, with_checks=True), answer_history(db)
     return ActivePlan(
         standing={place_of(row.assignment): row.assignment for row in rows if not row.ended},
         answers=history.until(len(history.marks)),
@@ -200,7 +204,7 @@ def update_assignments(db: Database, before: ActivePlan, after: ActivePlan, *, n
 def store_assignments(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
     """Store assignments; if the study already has an assignment that ended, the assignment becomes active again."""
     person_ids = {person.name: person.person_id for person in people.all_people(db)}
-    item_ids = {item.name: item.item_id for item in items.all_items(db)}
+    item_ids = {item.name: item.item_id for item in items.all_items(db, with_checks=True)}
     free = new_codes(len(new), partial(assignments.has_code, db))
     rows = [
         NewAssignment(

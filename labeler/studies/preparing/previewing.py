@@ -169,13 +169,14 @@ def _plan_options(db: Database, parameters: PlanParameters, first: int | None) -
         "per_item": parameters.per_item, "overlap": parameters.overlap, "retest": parameters.retest
     }  # fmt: skip
     return {
-        "study": db.path, "seed": parameters.seed, "calibration": parameters.calibration, "first": first, **size
+        "study": db.path, "seed": parameters.seed, "calibration": parameters.calibration,
+        "attention": parameters.attention, "first": first, **size
     }  # fmt: skip
 
 
 def current_loads(db: Database) -> list[dict[str, Any]]:
     """Return the current load of each reviewer, without excluded items, in the form of `Preview.rows_of_loads`."""
-    counting = {item.name for item in items.included(db)}
+    counting = {item.name for item in items.all_items(db, with_checks=True) if item.excluded_why is None}
     loads: dict[str, Counter[Kind]] = defaultdict(Counter)
     for row in assignments.everything(db):
         if not row.ended and row.assignment.item in counting:
@@ -216,7 +217,7 @@ def rows_of(
 def _design_of(
     plan: Plan, reviewers: Sequence[str], parameters: PlanParameters, applications: Mapping[str, str]
 ) -> Design:
-    """Return the design of the plan without the calibration round.
+    """Return the design of the plan without the calibration round and attention checks.
 
     The number of hidden retests in the design is the smallest number that any reviewer has in the plan.
     """
@@ -231,7 +232,7 @@ def _design_of(
 
 
 def _shared(plan: Plan) -> list[tuple[str, ...]]:
-    """Return the reviewers of each item; items of the calibration round are left out."""
+    """Return the reviewers of each item; items of the calibration round and attention checks are left out."""
     seen_by: dict[str, set[str]] = defaultdict(set)
     for assignment in _proper(plan):
         seen_by[assignment.item].add(assignment.reviewer)
@@ -239,7 +240,7 @@ def _shared(plan: Plan) -> list[tuple[str, ...]]:
 
 
 def _proper(plan: Plan) -> list[Assignment]:
-    return [assignment for assignment in plan.assignments if assignment.kind is not Kind.CALIBRATION]
+    return [assignment for assignment in plan.assignments if assignment.kind not in (Kind.CALIBRATION, Kind.ATTENTION)]
 
 
 def _not_identified(shared: Sequence[tuple[str, ...]], reviewers: Sequence[str]) -> str | None:

@@ -12,7 +12,7 @@ from labeler.errors import InputError, LabelerError
 from labeler.studies.model import Origin, PlanParameters, Study
 from labeler.studies.plan.active_plan import ActivePlan, place_of
 from labeler.studies.plan.design import draw_plan
-from labeler.studies.preparing import assigning
+from labeler.studies.preparing import assigning, attention
 from labeler.studies.preparing.assigning import AnswerHistory
 from labeler.studies.store import Database, actions, assignments, events, items, studies
 from labeler.studies.store.actions import LogAction
@@ -109,7 +109,8 @@ def _redraw(db: Database, event: Event, study: Study, now: ActivePlan) -> tuple[
     except KeyError as missing:
         return replace(now, standing={}), [f"the log entry for the creation of the plan has no {missing}"]
     first, question = parameters.pop("first", None), parameters.pop("question", "")
-    chosen = parameters.pop("chosen", ())
+    chosen, checks = parameters.pop("chosen", ()), items.attention_checks(db)
+    known = [check.source for check in checks if not check.is_changed]
     problems = [] if parameters == study.plan_parameters else ["the study and the log have different plan parameters"]
     later = {name for names in assigning.later_items(db).values() for name in names}
     countable = {item.name for item in items.all_items(db) if item.n_runs} - now.excluded - later
@@ -120,7 +121,7 @@ def _redraw(db: Database, event: Event, study: Study, now: ActivePlan) -> tuple[
     drawn_items = {name: applications[name] for name in names if name in applications}
     try:
         plan = draw_plan(
-            drawn_items, reviewers, PlanParameters(**parameters), studies.plan_secret(db), question, chosen,
+            drawn_items, reviewers, PlanParameters(**parameters), studies.plan_secret(db), question, chosen, known,
         )  # fmt: skip
     except (InputError, TypeError) as error:
         return replace(now, standing={}), [*problems, f"the plan cannot be derived again: {error}"]
@@ -128,6 +129,7 @@ def _redraw(db: Database, event: Event, study: Study, now: ActivePlan) -> tuple[
         now, standing={place_of(assignment): assignment for assignment in plan.assignments}, answers={},
         excluded=now.excluded, imported=frozenset(), labelled=frozenset(), ended={},
     )  # fmt: skip
+    problems += attention.differences(plan, checks)
     if plan.hash != study.plan_hash:
         problems.append("the seed gives a plan with a different hash")
     return start, problems

@@ -9,8 +9,9 @@ from labeler.studies.course import calibrating, course
 from labeler.studies.labelling import inbox
 from labeler.studies.model import LABELLED_BY_PLAN, ItemRole, Origin, State
 from labeler.studies.plan.active_plan import place_of
+from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.preparing import assigning
-from labeler.studies.results import questionnaires
+from labeler.studies.results import attention, questionnaires
 from labeler.studies.store import Database, actions, assignments, events, items, labels, studies
 
 _DETAILS = ("name", "successor", "why")
@@ -27,6 +28,7 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
     items without a label after the end of the study. `flags`: current flags and comments of reviewers, with the code
     under which the reviewer saw the item. `later`: for each import after the plan was drawn, the time, the number of
     items, and how many of them the plan has now. `groups`: the agreement within groups by answers to the questionnaire.
+    `attention`: the answers to attention checks of a closed study, or None.
     """
     steps, selection = events.of_actions(db, actions.in_history("steps")), _selection(db, level)
     not_given = _not_given(db)
@@ -52,6 +54,7 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
         "not_given": not_given,
         "later": _later(db),
         "groups": questionnaires.groups(db, level=level),
+        "attention": _attention(db, level),
         "flags": [
             {"item": m.item, "code": m.code, "reviewer": m.reviewer, "flag": m.flag, "comment": m.comment}
             for m in sorted(inbox.messages(db), key=lambda m: (m.item, m.reviewer, m.code))
@@ -117,6 +120,13 @@ def _not_given(db: Database) -> list[dict[str, str]]:
 def _calibration(db: Database, level: float) -> dict[str, Any] | None:
     result = calibrating.result(db, level=level)
     return result.json_values() if result.n_items else None
+
+
+def _attention(db: Database, level: float) -> dict[str, Any] | None:
+    if studies.get(db).phase not in ALLOWED[Action.SEE_ATTENTION]:
+        return None
+    result = attention.checks(db, level=level)
+    return asdict(result) if result.answers else None
 
 
 def _selection(db: Database, level: float) -> dict[str, Any] | None:

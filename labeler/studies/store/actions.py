@@ -85,6 +85,7 @@ class _Plan(TypedDict):
     retest: int
     paper: bool
     calibration: int
+    attention: int
     stop_half_width: float | None
     hash: str
     items: Sequence[str]

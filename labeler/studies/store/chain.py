@@ -19,7 +19,8 @@ _MAY_CHANGE = ("picture", "segments", "assignment")  # the newest link of such a
 # part -> the queries that read one row by its id; the hash of the row covers their results
 _CONTENT: Mapping[str, tuple[str, ...]] = {
     "measurement": (
-        """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
+        """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures,
+                  made_from, known_answer
            FROM items WHERE item_id = ?""",
         "SELECT run, measurements, conditions FROM runs WHERE item_id = ? ORDER BY run",
     ),

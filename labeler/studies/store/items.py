@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from labeler.studies.model import Item, ItemRole
+from labeler.studies.model import AttentionCheck, Item, ItemRole
 from labeler.studies.store import chain
 from labeler.studies.store.database import Database
 
@@ -48,19 +48,22 @@ def add(
     file_id: int | None = None,
     parameters: Mapping[str, str] | None = None,
     failures: Sequence[tuple[Mapping[str, str], str]] = (),
+    made_from: int | None = None,
+    known_answer: str | None = None,
 ) -> int:
     """Store an item and return the new id.
 
-    No other item may have this name. A failure is (conditions of a failed run, reason).
+    No other item may have this name. A failure is (conditions of a failed run, reason). An attention check has the id
+    of the item that it was made from, and its known answer.
     """
     failed = json.dumps([{"conditions": dict(conditions), "reason": reason} for conditions, reason in failures])
     row = db.execute(
         """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash,
-                              file_id, failures)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING item_id""",
+                              file_id, failures, made_from, known_answer)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING item_id""",
         (
             name, benchmark, application, json.dumps(dict(parameters or {})), unit, better, n_runs, n_iterations,
-            data_hash, file_id, failed,
+            data_hash, file_id, failed, made_from, known_answer,
         ),
     ).fetchone()  # fmt: skip
     if not n_runs:  # if the item has runs, the link is added together with the runs
@@ -68,9 +71,22 @@ def add(
     return int(row[0])
 
 
-def all_items(db: Database) -> list[Item]:
-    """Return all items, in order of name."""
-    return [Item(**row) for row in db.records(f"SELECT {_COLUMNS} FROM items ORDER BY name")]  # noqa: S608 - constant
+def all_items(db: Database, *, with_checks: bool = False) -> list[Item]:
+    """Return all items, in order of name; attention checks are items only for the plan and the reviewers' pictures."""
+    which = "" if with_checks else "WHERE known_answer IS NULL"
+    return [Item(**row) for row in db.records(f"SELECT {_COLUMNS} FROM items {which} ORDER BY name")]  # noqa: S608
+
+
+def attention_checks(db: Database) -> list[AttentionCheck]:
+    """Return all attention checks, in order of name."""
+    rows = db.execute(
+        """SELECT c.item_id, c.name, i.name, c.known_answer, c.data_hash <> i.data_hash
+           FROM items c JOIN items i ON i.item_id = c.made_from ORDER BY c.name"""
+    )
+    return [
+        AttentionCheck(item_id, name, source, answer, bool(is_changed))
+        for item_id, name, source, answer, is_changed in rows
+    ]
 
 
 def included(db: Database, *, measured: bool = False) -> list[Item]:
@@ -93,8 +109,9 @@ def roles(db: Database, chosen: Collection[str] = ()) -> dict[str, ItemRole]:
         """SELECT name, CASE WHEN excluded_why IS NOT NULL THEN 'excluded'
                              WHEN item_id IN (SELECT item_id FROM assignments GROUP BY item_id
                                               HAVING min(kind = 'calibration')) THEN 'calibration'
+                             WHEN item_id IN (SELECT made_from FROM items) THEN 'attention'
                              ELSE 'counted' END
-           FROM items ORDER BY name"""
+           FROM items WHERE known_answer IS NULL ORDER BY name"""
     )
     known = {str(name): ItemRole(role) for name, role in rows}
     return known | {name: ItemRole.CHOSEN for name in chosen if known[name] is ItemRole.COUNTED}
@@ -102,7 +119,7 @@ def roles(db: Database, chosen: Collection[str] = ()) -> dict[str, ItemRole]:
 
 def n_items(db: Database) -> int:
     """Return the number of items in the study, including excluded items."""
-    return int(db.execute("SELECT count(*) FROM items").fetchone()[0])
+    return int(db.execute("SELECT count(*) FROM items WHERE known_answer IS NULL").fetchone()[0])
 
 
 def by_id(db: Database, item_id: int) -> Item:
@@ -111,8 +128,8 @@ def by_id(db: Database, item_id: int) -> Item:
 
 
 def by_name(db: Database, name: str) -> Item | None:
-    """Return the item with this name; return None if there is no such item."""
-    rows = db.records(f"SELECT {_COLUMNS} FROM items WHERE name = ?", (name,))  # noqa: S608 - constant
+    """Return the item with this name; return None if there is no such item, or it is an attention check."""
+    rows = db.records(f"SELECT {_COLUMNS} FROM items WHERE name = ? AND known_answer IS NULL", (name,))  # noqa: S608
     return Item(**rows[0]) if rows else None
 
 

@@ -100,24 +100,28 @@ def n_labels(db: Database) -> int:
     return int(db.execute("SELECT count(*) FROM labels").fetchone()[0])
 
 
-def rows(db: Database) -> list[tuple[Any, ...]]:
-    """Return all answers in the order in which reviewers gave them, as rows with the columns of the label file."""
+def rows(db: Database, *, with_checks: bool = False) -> list[tuple[Any, ...]]:
+    """Return all answers in the order in which reviewers gave them, as rows with the columns of the label file.
+
+    All results and files of labels come from here, so answers to attention checks are left out of them.
+    """
     return db.execute(
         """SELECT i.name, i.benchmark, i.application, a.block, p.name, a.assignment_id, l.revision, a.kind, l.answer,
                   l.created_utc, a.position, l.dwell_ms, l.view, l.confidence, l.flag, l.comment, l.extra, l.swapped,
                   l.session, l.event_id
            FROM labels l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
                 JOIN people p USING (person_id)
-           ORDER BY l.label_id"""
+           WHERE i.known_answer IS NULL OR ? ORDER BY l.label_id""",
+        (with_checks,),
     ).fetchall()
 
 
-def table(db: Database) -> "pd.DataFrame":
+def table(db: Database, *, with_checks: bool = False) -> "pd.DataFrame":
     """Return all answers, as `rows` does, as a DataFrame."""
     import pandas as pd  # imported here because many commands need no table
 
     return pd.DataFrame(
-        rows(db), columns=list(COLUMNS), dtype=object
+        rows(db, with_checks=with_checks), columns=list(COLUMNS), dtype=object
     )  # keeps integers as integers if other cells are empty
 
 

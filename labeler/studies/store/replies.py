@@ -63,17 +63,18 @@ def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tup
 def flags_and_comments(db: Database) -> list[Message]:
     """Return the flag or comment of each assignment whose newest answer has one; the most recent answer comes first.
 
-    Withdrawn answers are ignored. The messages have no replies yet, which `of_assignments` reads.
+    Withdrawn answers are ignored. A message on an attention check names the item that it was made from, so that nobody
+    learns of the check. The messages have no replies yet, which `of_assignments` reads.
     """
     rows = db.execute(
         """WITH answers AS (SELECT * FROM labels WHERE answer <> 'withdrawn')
-           SELECT l.assignment_id, i.name, a.code, p.name, l.flag, l.comment, l.view, l.swapped, (
+           SELECT l.assignment_id, coalesce(s.name, i.name), a.code, p.name, l.flag, l.comment, l.view, l.swapped, (
                SELECT g.created_utc FROM answers g WHERE g.assignment_id = l.assignment_id AND g.revision > coalesce((
                    SELECT max(b.revision) FROM answers b WHERE b.assignment_id = l.assignment_id
                    AND (b.flag, coalesce(b.comment, '')) <> (l.flag, coalesce(l.comment, ''))), -1)
                ORDER BY g.revision LIMIT 1)
            FROM answers l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
-                JOIN people p USING (person_id)
+                LEFT JOIN items s ON s.item_id = i.made_from JOIN people p USING (person_id)
            WHERE (l.flag OR coalesce(l.comment, '') <> '') AND l.revision = (
                SELECT max(n.revision) FROM answers n WHERE n.assignment_id = l.assignment_id)
            ORDER BY l.label_id DESC"""

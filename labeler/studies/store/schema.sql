@@ -85,7 +85,8 @@ CREATE TABLE files (
 ) STRICT;
 
 -- What reviewers label. An item of imported labels has no measurements: n_runs is 0. `parameters` is name -> text,
--- `failures` a list of {conditions, reason}. An item with a text in `excluded_why` does not count.
+-- `failures` a list of {conditions, reason}. An item with a text in `excluded_why` does not count. An attention check is
+-- `made_from` another item and has a `known_answer`; nobody labels that other item, and no result uses either.
 CREATE TABLE items (
     item_id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE CHECK (name <> ''),
@@ -99,7 +100,10 @@ CREATE TABLE items (
     failures TEXT NOT NULL,
     data_hash TEXT NOT NULL,
     file_id INTEGER REFERENCES files,
-    excluded_why TEXT
+    excluded_why TEXT,
+    made_from INTEGER REFERENCES items,
+    known_answer TEXT,
+    CHECK ((made_from IS NULL) = (known_answer IS NULL))
 ) STRICT;
 
 -- The measurements of each run as little-endian float64, and its conditions as name -> text.
@@ -133,7 +137,7 @@ CREATE TABLE assignments (
     assignment_id INTEGER PRIMARY KEY,
     person_id INTEGER NOT NULL REFERENCES people,
     item_id INTEGER NOT NULL REFERENCES items,
-    kind TEXT NOT NULL CHECK (kind IN ('fresh', 'overlap', 'retest', 'third', 'calibration')),
+    kind TEXT NOT NULL CHECK (kind IN ('fresh', 'overlap', 'retest', 'third', 'calibration', 'attention')),
     block INTEGER,
     position INTEGER,
     code TEXT NOT NULL UNIQUE,

@@ -36,6 +36,7 @@ from labeler.studies.screen.kinds.change import SIDE as SIDE, SIDES as SIDES, pa
 from labeler.studies.screen.kinds.kind import (
     ExampleSet as ExampleSet,
     ItemKind as ItemKind,
+    KnownChange as KnownChange,
     NewItem as NewItem,
     NotAnItem as NotAnItem,
     Payload as Payload,

@@ -16,6 +16,7 @@ from labeler.studies.screen.kinds import runs as all_runs
 from labeler.studies.screen.kinds.kind import (
     ExampleSet,
     ItemKind,
+    KnownChange,
     NewItem,
     NotAnItem,
     Payload,
@@ -200,6 +201,19 @@ def _item(runs: Sequence[Series]) -> Benchmark:
     return Benchmark.of_series("example", runs, conditions={SIDE: [side for side in SIDES for _ in range(5)]})
 
 
+def _known(ratio: float) -> Callable[[Benchmark, np.random.Generator], list[Series]]:
+    """Return how to make both sides from the runs before, with a ratio of worse to better after the change."""
+
+    def make(benchmark: Benchmark, rng: np.random.Generator) -> list[Series]:
+        sides = benchmark.of(SIDE)
+        before = [run for run, side in zip(benchmark.values, sides, strict=True) if side == SIDES[0]]
+        after = ratio if benchmark.better == LOWER else 1 / ratio
+        factors = [(after if side == SIDES[1] else 1) * (1 + 0.003 * rng.standard_normal()) for side in sides]
+        return [all_runs.alike(before[i % len(before)], rng, factor - 1) for i, factor in enumerate(factors)]
+
+    return make
+
+
 _CLEARLY_SLOWER = Recipe(
     "All runs slower",
     "Each run of the second version takes 5 % longer from the first iteration to the last, and no run of one version "
@@ -272,6 +286,17 @@ KIND = ItemKind(
             WHAT_TO_JUDGE,
             worked=(_CLEARLY_SLOWER, _UNCHANGED, _CLEARLY_FASTER, _NOISY, _ONE_RUN),
             practice=(_CLEARLY_SLOWER, _CLEARLY_FASTER, _UNCHANGED, _UNCHANGED, _NOISY, _CLEARLY_SLOWER),
+            known=(
+                KnownChange(
+                    "both sides have the runs before the change; those after are 50 % worse", _SLOWER, _known(1.5)
+                ),
+                KnownChange("both sides have the runs before the change", _SAME, _known(1.0)),
+                KnownChange(
+                    "both sides have the runs before the change; those after are a third better",
+                    _FASTER,
+                    _known(1 / 1.5),
+                ),
+            ),
         )
     },
 )

@@ -52,6 +52,18 @@ class Recipe:
 
 
 @dataclass(frozen=True)
+class KnownChange:
+    """How to make an item with a known answer from the runs of another item, for attention checks.
+
+    `make` gets the benchmark and returns as many runs.
+    """
+
+    what: str  # what was done with the runs
+    category: str
+    make: Callable[[Benchmark, np.random.Generator], list[Series]]
+
+
+@dataclass(frozen=True)
 class ExampleSet:
     """The examples that explain one question: those of the guide, and those from which practice rounds are drawn."""
 
@@ -59,6 +71,7 @@ class ExampleSet:
     worked: tuple[Recipe, ...]
     practice: tuple[Recipe, ...]
     simulated: tuple[Recipe, ...] = ()  # made without measurements, so that items differ in one way only
+    known: tuple[KnownChange, ...] = ()  # in turn for attention checks, so that no answer is always right
 
 
 @dataclass(frozen=True)

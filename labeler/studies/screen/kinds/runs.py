@@ -14,10 +14,20 @@ from analysis.text import counted
 from labeler.studies import questions
 from labeler.studies.model import Protocol
 from labeler.studies.screen import binning, blinding, thumbnails
-from labeler.studies.screen.kinds.kind import ExampleSet, ItemKind, NewItem, NotAnItem, Payload, Recipe, RunSelection
+from labeler.studies.screen.kinds.kind import (
+    ExampleSet,
+    ItemKind,
+    KnownChange,
+    NewItem,
+    NotAnItem,
+    Payload,
+    Recipe,
+    RunSelection,
+)
 
 LEVELS = (ALTERED, VERSION)  # conditions that distinguish different software, whose runs are not repetitions
 N_COLUMNS, MIN_HEIGHT = 5, 4  # of the panels of a small picture; in pixels
+MIN_NEIGHBOURS, SHARE_NEIGHBOURS = 10, 0.05  # iterations of a part of a run, at least, and as a share of the run
 
 Change = Callable[[list[Series], np.random.Generator], list[Series]]
 
@@ -156,6 +166,22 @@ def _longer_warmup(runs: list[Series], rng: np.random.Generator) -> list[Series]
     return [run * (1 + 0.25 * np.exp(-np.arange(len(run)) / 200)) if i == chosen else run for i, run in enumerate(runs)]
 
 
+def alike(run: Series, rng: np.random.Generator, share: float = 0.0) -> Series:
+    """Return a run like another run, longer by a share: each iteration is drawn from the same short part of the run."""
+    n = max(MIN_NEIGHBOURS, round(SHARE_NEIGHBOURS * len(run)))
+    parts = (run[start : start + n] for start in range(0, len(run), n))
+    return np.concatenate([part[rng.integers(len(part), size=len(part))] for part in parts]) * (1 + share)
+
+
+def _one_much_slower(benchmark: Benchmark, rng: np.random.Generator) -> list[Series]:
+    return _one_slower(0.5)(list(benchmark.values), rng)
+
+
+def _one_repeated(benchmark: Benchmark, rng: np.random.Generator) -> list[Series]:
+    chosen = benchmark.values[int(rng.integers(len(benchmark.values)))]
+    return [alike(chosen, rng) for _ in benchmark.values]
+
+
 _ALIKE = Recipe(
     "Alike",
     "These are real runs that were scaled to the same level. The differences between the runs are random. In every "
@@ -264,6 +290,10 @@ KIND = ItemKind(
             practice=(_ALIKE, _ALIKE, _SPIKES, _ONE, _LEVELS, _NOISE, _STEPS),
             simulated=tuple(
                 Recipe(name.capitalize(), words, DISSIMILAR, _simulated(name)) for name, words in _SCHEMES.items()
+            ),
+            known=(
+                KnownChange("one run takes 50 % longer", DISSIMILAR, _one_much_slower),
+                KnownChange("all runs are drawn anew from one run", SIMILAR, _one_repeated),
             ),
         )
     },

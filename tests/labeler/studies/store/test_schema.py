@@ -11,7 +11,7 @@ REFERENCES = {
     **{table: set() for table in ("studies", "questions", "categories", "files", "people", "events", "jobs", "links")},
     **{table: {("item_id", "items")} for table in ("runs", "bins", "segments", "verdicts", "decisions")},
     **{table: {("person_id", "people")} for table in ("sessions", "invitations")},
-    "items": {("file_id", "files")},
+    "items": {("file_id", "files"), ("made_from", "items")},
     "assignments": {("person_id", "people"), ("item_id", "items")},
     "labels": {("assignment_id", "assignments")},
     "imported_labels": {("label_id", "labels")},
