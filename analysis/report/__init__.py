@@ -6,6 +6,7 @@ from analysis.report._attention import (
     CheckAnswer as CheckAnswer,
     attention_checks as attention_checks,
     describe_attention as describe_attention,
+    describe_checked as describe_checked,
 )
 from analysis.report._classifiers import main_rates as main_rates
 from analysis.report._consensus import UNDECIDED as UNDECIDED

@@ -77,6 +77,8 @@ def describe_attention(checks: AttentionChecks) -> list[str]:
     names = {outcome: [row.reviewer for row in checks.reviewers if row.outcome == outcome]
              for outcome in (MORE, LESS, CANNOT_TELL)}  # fmt: skip
     n_people = len(checks.reviewers)
+    if not checks.answers:
+        return ["The plan has no attention checks."]
     if not any(row.n_labels for row in checks.reviewers):
         return ["No reviewer has given a label to an attention check."]
     sentences = []
@@ -95,6 +97,18 @@ def describe_attention(checks: AttentionChecks) -> list[str]:
     return sentences
 
 
+def describe_checked(checks: AttentionChecks, row: CheckedReviewer) -> dict[str, str]:
+    """Return what the checks say about a reviewer, by the columns of the table."""
+    own = [answer for answer in checks.answers if answer.reviewer == row.reviewer]
+    places = joined([str(answer.place) for answer in own])
+    wrong = [f"{answer.place} ({_minute(answer.at_utc)})" for answer in own if answer.right is False]
+    return {
+        "Reviewer": row.reviewer, "Right": f"{row.n_right} of {row.n_labels}", "Share": share(row.right),
+        "Compared with guessing": row.outcome, "No label": str(row.n_checks - row.n_labels),
+        "Places": f"{places} of {own[0].n_items}", "Wrong at": joined(wrong) or "—",
+    }  # fmt: skip
+
+
 def attention_blocks(checks: AttentionChecks, level: str) -> Iterator[Block]:
     """Yield the sentences and the table of the section."""
     yield Paragraph(
@@ -103,19 +117,11 @@ def attention_blocks(checks: AttentionChecks, level: str) -> Iterator[Block]:
         "counts; a check that was answered “not sure” or not reached has no label. "
         + " ".join(describe_attention(checks))
     )
-    rows = []
-    for row in checks.reviewers:
-        own = [answer for answer in checks.answers if answer.reviewer == row.reviewer]
-        places = joined([str(answer.place) for answer in own])
-        wrong = [f"{answer.place} ({_minute(answer.at_utc)})" for answer in own if answer.right is False]
-        rows.append((
-            row.reviewer, f"{row.n_right} of {row.n_labels}", share(row.right), row.outcome,
-            row.n_checks - row.n_labels, f"{places} of {own[0].n_items}", joined(wrong),
-        ))  # fmt: skip
+    rows = [describe_checked(checks, row) for row in checks.reviewers]
     yield table(
         "How often each reviewer was right about attention checks, and when: places among the reviewer's items.",
-        ("Reviewer", "Right", f"Share ({level})", "Compared with guessing", "No label", "Places", "Wrong at"),
-        rows,
+        [f"{name} ({level})" if name == "Share" else name for name in rows[0]],
+        [tuple(row.values()) for row in rows],
         numeric=(4,),
         name="attention",
     )

@@ -72,6 +72,9 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "classifiers": Place("studies.commands.verdicts:classifiers", "Compare each classifier with the agreed labels"),
         "learn": Place("studies.commands.learning:learn", "Learn a classifier from labels"),
         "adjudicate": Place("studies.commands.course:adjudicate", "Decide a split item of a closed study"),
+        "attention": Place(
+            "studies.commands.course:attention", "Show how often each reviewer was right about attention checks"
+        ),
         "labels": Place(
             "studies.commands.handover:labels", "Export labels as a table, or import labels from another tool"
         ),

@@ -1,12 +1,13 @@
 """Commands for the states of a study, its calibration round, and single items."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from analysis.text import counted, joined
-from labeler.cli.common import json_option, now, remark, show, show_json
+from labeler.cli.common import json_option, now, out_option, remark, show, show_json, write_text
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.files.formats.label_reading import LabelReading
@@ -153,6 +154,34 @@ def rows_of_calibration(result: CalibrationResult) -> list[dict[str, Any]]:
          "equal to the reference": calibrating.describe_share(reviewer.with_reference)}
         for reviewer in result.reviewers
     ]  # fmt: skip
+
+
+@click.command(epilog="Example: labeler attention --study cache.study --out attention.csv")
+@study_option
+@out_option("FILE.csv", "Write each answer to an attention check instead; - is standard output.", required=False)
+@json_option
+def attention(study: Path | None, out: Path | None, as_json: bool) -> None:
+    """Show how often each reviewer was right about attention checks, after the study is closed.
+
+    `labeler plan --attention N` hides N items with a known answer among the items of each reviewer. An item with a
+    reference label (`labeler calibration --reference FILE`) becomes a check as it is; other items are changed so that
+    the answer is known. No result uses the answers.
+    """
+    from labeler.studies.results import attention as results  # slow to import
+
+    with open_study(study) as db:
+        found = results.checks(db)
+        coordinating.log_look(db, "attention checks", actor=OWNER, now=now())
+        say_if_interim(db)
+    if out is not None:
+        write_text(out, results.as_csv(found))
+        remark(f"{counted(len(found.answers), 'attention check')} written.")
+    elif as_json:
+        show_json(asdict(found))
+    else:
+        show(results.rows(found), as_json=False)
+    for sentence in results.sentences(found):
+        remark(sentence)
 
 
 @click.command(epilog="Example: labeler flags --study cache.study --answer ITEM 'Judge the steady state.'")

@@ -64,6 +64,20 @@ def _is_equal(question: Question, known: str, label: str, n: int) -> bool:
     return not mark_consensus.consensus(question, {"known": known, "reviewer": label}, n).is_split
 
 
+def rows(result: "AttentionChecks") -> list[dict[str, str]]:
+    """Return a row for each reviewer, for people to read."""
+    from analysis.report import describe_checked
+
+    return [describe_checked(result, row) for row in result.reviewers]
+
+
+def sentences(result: "AttentionChecks") -> list[str]:
+    """Return what the checks say about the reviewers, as sentences."""
+    from analysis.report import describe_attention
+
+    return describe_attention(result)
+
+
 def as_csv(result: "AttentionChecks") -> str:
     """Return all answers as the text of a CSV file."""
     return csv_text(COLUMNS, [[getattr(answer, name) for name in COLUMNS] for answer in result.answers])

@@ -40,7 +40,7 @@ PLACES: Mapping[str, Mapping[str, Render]] = {
     },
     "Results": {
         "Report": results.render_report, "Classifiers": results.render_classifiers, "Figures": results.render_figures,
-        "Publish": publish.render_publish,
+        "Attention checks": results.render_attention, "Publish": publish.render_publish,
     },
     "Tools": {
         **{method.title: partial(tools.render_method, method=name) for name, method in METHODS.items()},

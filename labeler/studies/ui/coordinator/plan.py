@@ -4,7 +4,7 @@ For each design, the page shows the load of the reviewers and the expected preci
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,7 +23,7 @@ from labeler.studies.store import Database
 from labeler.studies.ui.coordinator.shared import done, done_at, escape_markdown, link, markdown_list, numbers
 
 LOADS, PRECISION = "Load of each reviewer", "Expected precision, and the items that it needs"
-REDRAW, MIN_BATCH, MIN_REVIEWERS = "draw-another-plan", 2, 2
+REDRAW, MIN_BATCH, MIN_REVIEWERS, MAX_CHECKS = "draw-another-plan", 2, 2, 20
 BATCH = "Items in the first batch (0: all items at once)"
 BATCH_HELP = """Begin with this number of random items. While the study is open, you can add more items on this page:
 some at random, the others because their labels are most informative."""
@@ -36,7 +36,8 @@ STANDARD = Assumptions()
 GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # shares of the study's items for which the figure shows the precision
 PARAMETERS = {
     "seed": "Seed", "per_item": "Reviewers per item", "overlap": "Share of items that all reviewers label",
-    "retest": "Hidden repeats per reviewer", "calibration": "Calibration items", "paper": "Design of the paper",
+    "retest": "Hidden repeats per reviewer", "calibration": "Calibration items",
+    "attention": "Attention checks per reviewer", "paper": "Design of the paper",
     "stop_half_width": "Stopping rule: half-width of the interval of kappa",
 }  # fmt: skip
 
@@ -104,7 +105,7 @@ def design_plan(db: Database, person: str) -> None:
         return
     progress.empty()
     n_labels = sum(row["in all"] for row in preview["loads"])
-    n_planned = max((first or n_items) - parameters.calibration, 1)
+    n_planned = max((first or n_items) - parameters.calibration - parameters.attention, 1)
     with top:
         three_numbers(preview, n_labels, n_planned, n_reviewers, assumed)
     with left:
@@ -170,7 +171,7 @@ def show_loads(preview: dict[str, Any]) -> None:
 
 def three_numbers(preview: dict[str, Any], n_labels: int, n_items: int, n_reviewers: int, assumed: Assumptions) -> None:
     """Show the labels per item, the time per reviewer, and the width of the interval of kappa."""
-    n_proper = n_labels - sum(row.get("calibration", 0) for row in preview["loads"])
+    n_proper = n_labels - sum(row.get("calibration", 0) + row.get("attention", 0) for row in preview["loads"])
     width = next((row["half-width"] for row in preview["expected"] if row["what"] == "kappa"), None)
     each = n_labels / max(n_reviewers, 1)
     time = describe_minutes(each * assumed.seconds / 60)
@@ -298,12 +299,13 @@ def describe_value(value: object, planned: int | None = None) -> str:
 
 @dataclass(frozen=True)
 class DesignSliders:
-    """The values of the four sliders."""
+    """The values of the five sliders."""
 
     per_item: int
     n_shared: int
     retest: int
     calibration: int
+    attention: int
 
     def completed(self, n_items: int) -> tuple[PlanParameters, int | None]:
         """Show the other fields of the design; return the parameters, and the size of the first batch.
@@ -318,14 +320,16 @@ class DesignSliders:
             design = st.radio("Design", [BALANCED, PAPER], key=DESIGN)
             seed = int(st.number_input("Seed", min_value=0, max_value=2**31 - 1, key="plan-seed"))
         if design == PAPER:
-            return PlanParameters(seed, overlap=0, retest=0, paper=True, calibration=self.calibration), first
-        n_proper = max((first or n_items) - self.calibration, 1)
+            hidden = PlanParameters(seed, calibration=self.calibration, attention=self.attention)
+            return replace(hidden, overlap=0, retest=0, paper=True), first
+        n_proper = max((first or n_items) - self.calibration - self.attention, 1)
         overlap = min(self.n_shared / n_proper, 1.0)
-        return PlanParameters(seed, self.per_item, overlap, self.retest, calibration=self.calibration), first
+        design = PlanParameters(seed, self.per_item, overlap, self.retest)
+        return replace(design, calibration=self.calibration, attention=self.attention), first
 
 
 def design_sliders(n_items: int, n_reviewers: int, n_chosen: int = 0) -> DesignSliders:
-    """Show the four sliders, each with a line about what it costs or gains.
+    """Show the sliders, each with a line about what it costs or gains.
 
     `n_chosen` is the number of items that the coordinator chose for calibration.
     """
@@ -343,7 +347,12 @@ def design_sliders(n_items: int, n_reviewers: int, n_chosen: int = 0) -> DesignS
         "All reviewers label these items before the study. No result uses them. Set the required agreement under "
         "Decide, Calibration."
     )
-    return DesignSliders(per_item, shared, retest, calibration)
+    attention = st.slider("Attention checks per reviewer", 0, max(min(most - 2, MAX_CHECKS), 1), 0)
+    st.caption(
+        "Hidden items with a known answer, made from items that no result uses. With fewer than four, nobody can be "
+        "told from a person who guesses."
+    )
+    return DesignSliders(per_item, shared, retest, calibration, attention)
 
 
 def balanced_sliders(most: int, n_reviewers: int, standard: dict[str, Any]) -> tuple[int, int, int]:

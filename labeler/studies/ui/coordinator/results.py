@@ -14,10 +14,10 @@ from labeler.studies.course import coordinating
 from labeler.studies.items import browsing
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Action
-from labeler.studies.results import learning, reporting, written_reports
+from labeler.studies.results import attention, learning, reporting, written_reports
 from labeler.studies.store import Database, open_database
 from labeler.studies.ui import component
-from labeler.studies.ui.coordinator.shared import Bar, document, download, errors_here, refresh
+from labeler.studies.ui.coordinator.shared import Bar, document, download, errors_here, escape_markdown, refresh
 from labeler.studies.verdicts import computing, evidence
 
 FULL, QUICK = "Full report", "Without bootstrap and latent class (faster)"
@@ -144,6 +144,20 @@ def render_classifiers(db: Database, person: str) -> None:
         bar.end()
     if key in st.session_state:
         show_files(st.session_state[key])
+
+
+def render_attention(db: Database, person: str) -> None:
+    """Show how often each reviewer was right about attention checks, and offer all answers for download."""
+    hidden = identity.why_hidden(db, person, Action.SEE_ATTENTION)
+    if hidden:
+        st.info(hidden)
+        return
+    found = attention.checks(db)
+    for sentence in attention.sentences(found):
+        st.write(escape_markdown(sentence))
+    if found.answers:
+        st.dataframe(attention.rows(found), hide_index=True, alt="What the attention checks say about each reviewer")
+        download({"attention.csv": attention.as_csv(found)})
 
 
 def learn_options(*, with_positive: bool) -> dict[str, Any]:

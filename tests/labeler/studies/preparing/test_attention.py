@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from labeler.studies.preparing import assigning, verifying
 from labeler.studies.results import attention, next_items
 from labeler.studies.store import assignments, items, open_database, runs
 from tests.making import (
+    NOW,
     REVIEWERS,
     WHO,
     end_study,
@@ -208,7 +210,8 @@ def test_labels_of_a_check_cannot_be_imported(checked):
 
 def test_an_import_whose_item_became_a_check_is_not_taken_back(tmp_path):
     with new_study(tmp_path / "part.study", n_items=16) as db:
-        list(importing.import_files(db, [result_file(item_name(16), series(16))], **WHO))
+        later = {**WHO, "now": NOW + timedelta(hours=1)}
+        list(importing.import_files(db, [result_file(item_name(16), series(16))], **later))
         calibrating.set_reference(db, {item_name(16): "similar"}, **WHO)
         assigning.confirm_plan(db, replace(PLAN, attention=1), **WHO)
         assert says(importing.why_not_taken_back(db), item_name(16))

@@ -47,7 +47,7 @@ def answer_all(db, differing):
     """Everybody answers all that is offered; with `differing`, two of the others change their minds about it."""
     for name in (*OTHERS, BOTH):
         while tasks := offers(db, name):
-            number = int(items.by_id(db, tasks[0].item_id).name.rpartition("=")[2])
+            number = tasks[0].item_id
             is_odd = number % 2 != (differing and name in OTHERS[:2] and number % 3 != 1)
             submit(db, name, tasks[0], "dissimilar" if is_odd else "similar", event_id=f"{tasks[0].code}-once")
 
@@ -60,7 +60,7 @@ def twins(tmp_path_factory):
     with open_database(first) as db:
         computing.compute_verdicts(db, actor=COORDINATOR)
         identity.add_person(db, BOTH, [Role.REVIEWER, Role.COORDINATOR], actor=COORDINATOR, now=NOW)
-        parameters = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=3)
+        parameters = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=3, attention=2)
         assigning.confirm_plan(db, parameters, actor=COORDINATOR, now=NOW, first=10)
         calibrating.set_gate(db, CalibrationGate("reviewers", 0.9), actor=COORDINATOR, now=NOW)
         db.backup(folder / "second.study")
