@@ -324,8 +324,8 @@ class DesignSliders:
             return replace(hidden, overlap=0, retest=0, paper=True), first
         n_proper = max((first or n_items) - self.calibration - self.attention, 1)
         overlap = min(self.n_shared / n_proper, 1.0)
-        design = PlanParameters(seed, self.per_item, overlap, self.retest)
-        return replace(design, calibration=self.calibration, attention=self.attention), first
+        balanced = PlanParameters(seed, self.per_item, overlap, self.retest)
+        return replace(balanced, calibration=self.calibration, attention=self.attention), first
 
 
 def design_sliders(n_items: int, n_reviewers: int, n_chosen: int = 0) -> DesignSliders:
