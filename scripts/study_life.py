@@ -55,8 +55,8 @@ def page() -> str:
             *_table(["action", "states"], [_row(action) for action in Action if action in SIGHTS]),
             "",
             "A coordinator who also labels sees none of these results before the study is unblinded. Commands act",
-            'as the owner of the study file. They show all results, but first print "Interim results: the study is',
-            'not unblinded.", and the log records the command.',
+            "as the owner of the study file. They show all results, except attention checks, but first print",
+            '"Interim results: the study is not unblinded.", and the log records the command.',
             "",
         ]
     )
