@@ -28,7 +28,7 @@ APPLICATIONS = ("vexillum/quokkadb", "marzipan/gondola")
 CLASSIFIER, THRESHOLD = "pterodactyl", 0.7351926
 N_ITEMS, N_CALIBRATION = 80, 4
 MOST = 10 * N_ITEMS  # more items than anybody has
-PLAN = PlanParameters(seed=3, overlap=0.6, retest=4, calibration=N_CALIBRATION)
+PLAN = PlanParameters(seed=3, overlap=0.6, retest=4, calibration=N_CALIBRATION, attention=2)
 QUESTION = "Are these alike?"
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 

@@ -218,7 +218,7 @@ def _own_words() -> set[str]:
 
 
 def _measured(db: Database) -> Iterator[str]:
-    for item in items.all_items(db):
+    for item in items.all_items(db, with_checks=True):
         yield from (item.benchmark, item.application, item.application.replace("/", "__"), item.data_hash[:12])
         if item.benchmark not in item.name:  # otherwise it is found with the benchmark
             yield item.name
@@ -255,7 +255,7 @@ def _numbers(db: Database) -> Iterator[str]:
     """Scores, thresholds and one measurement of each item, unless an axis of its plot ends with it."""
     judged = verdicts.table(db)
     yield from _precise([*judged["score"], *judged["threshold"]])
-    for item in items.all_items(db):
+    for item in items.all_items(db, with_checks=True):
         if item.n_runs:
             drawn = runs.bins_of_item(db, item.item_id, binning.VERSION) or b""
             ordered = np.sort(runs.of_item(db, item.item_id)[0])

@@ -77,7 +77,7 @@ class MadeUp:
         calibration = self.rng.choice([0, 0, 1])
         parameters = PlanParameters(
             self.rng.randrange(1000), overlap=self.rng.choice([0, 0, 0.5, 1]), retest=self.rng.choice([0, 1]),
-            calibration=calibration,
+            calibration=calibration, attention=self.rng.choice([0, 1]),
         )  # fmt: skip
         assigning.confirm_plan(db, parameters, **self.by)
         if calibration:

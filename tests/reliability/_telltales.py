@@ -23,7 +23,7 @@ from tests.reliability.cases import Case
 
 OWN, OTHERS, COORDINATOR = "ada", ("ben", "cleo"), "carol"
 N_ITEMS = 70
-PLAN = PlanParameters(seed=5, overlap=0.6, retest=6)
+PLAN = PlanParameters(seed=5, overlap=0.6, retest=6, attention=8)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "panels", "before"} | {
     *("explains", "right"),  # of an artificial item
@@ -45,7 +45,7 @@ _MARK = re.compile(r"(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]{6,}")
 
 
 def make(path: Path) -> None:
-    """A planned study of three reviewers, with hidden copies."""
+    """A planned study of three reviewers, with hidden copies and attention checks."""
     studies.make(path, studies.many(N_ITEMS), reviewers=(OWN, *OTHERS), parameters=PLAN, now=NOW)
 
 
@@ -55,6 +55,7 @@ def cases(folder: Path) -> Iterator[Case]:
     yield others_change_nothing(study)
     with copied(study, "open") as db:
         yield codes_say_nothing(db)
+        yield checks_look_like_items(db)
         yield from copies_look_fresh(db)
         course.change_state(db, Step.THIRD, why="because", actor=COORDINATOR, now=NOW)
         yield third_labels_look_alike(db)
@@ -163,6 +164,25 @@ def _attacked(what: str, searches: list[tuple[list[tuple[Picture, int]], list[tu
     return Case(f"{what} by bytes, values or hashes", in_words(found.items(), n_wanted, n_among), good)
 
 
+def form_of(db: Database, task: Task) -> str:
+    """Return the fields, types and sizes of the data that a reviewer is sent for a task."""
+    sent = dict(reviewing.task_data(db, task))
+    (picture,) = sent.pop("panels")
+    keys = sorted(picture), sorted(picture["runs"][0]), len(picture["runs"])
+    return json.dumps([sent | {"code": len(sent["code"])}, keys])
+
+
+def checks_look_like_items(db: Database) -> Case:
+    """Attention checks have the same fields, types and sizes as other items."""
+    forms: dict[bool, set[str]] = {True: set(), False: set()}
+    for name in (OWN, *OTHERS):
+        for task, kind in tasks_with_kinds(db, name):
+            forms[kind is Kind.ATTENTION].add(form_of(db, task))
+    n_forms = len(forms[True] | forms[False])
+    figures = f"{n_forms} form of the data for attention checks and other items, without plots"
+    return Case("attention checks look like other items", figures, all(forms.values()) and n_forms == 1)
+
+
 def third_labels_look_alike(db: Database) -> Case:
     """In the third-label round, split and agreed items have the same fields, types and sizes."""
     forms: dict[bool, set[str]] = {True: set(), False: set()}
@@ -170,10 +190,7 @@ def third_labels_look_alike(db: Database) -> Case:
     for name in (OWN, *OTHERS):
         for task, kind in tasks_with_kinds(db, name):
             if kind is Kind.THIRD:
-                sent = dict(reviewing.task_data(db, task))
-                (picture,) = sent.pop("panels")
-                keys = sorted(picture), sorted(picture["runs"][0]), len(picture["runs"])
-                forms[len(said[task.item_id]) > 1].add(json.dumps([sent | {"code": len(sent["code"])}, keys]))
+                forms[len(said[task.item_id]) > 1].add(form_of(db, task))
     n_forms = len(forms[True] | forms[False])
     figures = f"{n_forms} form of the data for split and agreed items, without plots"
     return Case(

@@ -3,6 +3,7 @@
 import random
 import re
 import shutil
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from tests.conftest import some_slow
 from tests.labeler.studies.labelling.test_marking import make_study as make_marks_study
 from tests.labeler.studies.ui.clients import Browser, serving
 from tests.labeler.studies.ui.pages import reviewer_page
-from tests.making import NOW, answer_next, id_of, item_name, make_study, saved_answers
+from tests.making import NOW, PARAMETERS, answer_next, id_of, item_name, make_study, saved_answers
 
 OWN, OTHERS = "ada", ("ben", "cleo", "dan")
 ANSWERS = list(SIMILAR.answers)
@@ -45,7 +46,7 @@ def masters(tmp_path_factory, request):
     if request.param == "marks":
         make_marks_study(alone, people=(OWN, *OTHERS), n_items=8)
     else:
-        make_study(alone, plan=True)
+        make_study(alone, plan=replace(PARAMETERS, attention=1))
     with open_database(alone) as db:
         for answer in ("similar", "dissimilar", "not sure"):
             answer_next(db, OWN, as_asked(db, answer))
