@@ -122,7 +122,8 @@ def _states(db: Database, n_items: int, names: Sequence[str]) -> Iterator[str]:
     if n_items < 2 or len(names) < 2:
         return
     calibration = 2 if len(names) == 3 else 0
-    plan = PlanParameters(seed=1, overlap=0.25, retest=1, calibration=calibration)
+    attention = min(calibration, n_items - 4)
+    plan = PlanParameters(seed=1, overlap=0.25, retest=1, calibration=calibration, attention=max(attention, 0))
     assigning.confirm_plan(db, plan, now=BEGIN, **DONE)
     yield "calibration" if calibration else "planned"
     if calibration:
@@ -215,7 +216,7 @@ def texts_of_commands(folder: Path) -> Iterator[Text]:
 
 
 READING = (
-    "status", "status --agreement", "log", "flags", "reviewers list", "coordinators list", "adjudicate", "calibration",
+    "status", "status --agreement", "log", "flags", "reviewers list", "coordinators list", "adjudicate", "calibration", "attention",
     "browse", "browse --disagree", "classifiers", "classifiers --most-disputed 3", "classifiers --agreed",
     "agreement",
     "agreement --fail-under kappa:.2", "plan --verify", "audit", "planning", "labels --out -",

@@ -21,6 +21,7 @@ COMMANDS = [
     ("log", "--study", "S"), ("log", "--study", "S", "--json"), ("flags", "--study", "S"), ("browse", "--study", "S"),
     ("reviewers", "list", "--study", "S"), ("coordinators", "list", "--study", "S"),
     ("calibration", "--study", "S"), ("classifiers", "--study", "S"), ("adjudicate", "--study", "S"),
+    ("attention", "--study", "S"),
     ("verdicts", "--study", "S", "--out", "-"), ("labels", "--study", "S", "--out", "-"),
     ("labels", "--study", "S", "--out", "-", "--layout", "wide"), ("agreement", "--study", "S"),
     ("state", "--study", "S", "pause", "--reason", "x"), ("exclude", "--study", "S", "x", "--reason", "x"),

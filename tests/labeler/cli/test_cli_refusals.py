@@ -149,6 +149,9 @@ REFUSED = [
     ("closed", "adjudicate nowhere similar --reason x", "There is no item 'nowhere'"),
     ("closed", "adjudicate {agreed} similar --reason x", "not a split item"),
     ("labelled", "adjudicate {split} similar --reason x", "only while the study is closed"),
+    ("labelled", "attention", "only while the study is closed or unblinded. It is open now."),
+    ("unplanned", "plan --attention 9", "8 of 10 items … attention checks, not 9"),
+    ("unplanned", "plan --attention -1", "--attention"),
     ("unplanned", "adjudicate {agreed} similar --reason x", "It is being set up now."),
     # labels, verdicts, comments, reports
     ("open", "labels", "Give --out FILE or --import FILE."),

@@ -248,3 +248,23 @@ def test_reports_and_exports_say_interim_on_standard_error_until_unblinding_and_
         assert (INTERIM in result.stderr.splitlines()) == ("unblind" not in steps)
         assert INTERIM not in result.stdout
         assert {actor for actor, _ in asked(study, log)[n_before:]} == {"owner"}
+
+
+# --- attention checks
+
+
+def test_the_attention_checks_as_a_table_a_file_and_json(tmp_path):
+    study = make_study(tmp_path / "checked.study", n_items=10, plan=PlanParameters(3, retest=0, attention=2))
+    label(study, {"ada": "similar", "ben": "dissimilar"})
+    run("state", "close", "--study", study, "--reason", "enough")
+    result = run("attention", "--study", study)
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert [row[:4] for row in rows[1:3]] == [["ada", "1", "of", "2"], ["ben", "1", "of", "2"]]
+    assert says(result.stderr, "For ada, ben, cleo and dan", "cannot tell")
+    found = json.loads(run("attention", "--study", study, "--json").stdout)
+    assert [row["n_labels"] for row in found["reviewers"]] == [2, 2, 0, 0]
+    run("attention", "--study", study, "--out", tmp_path / "checks.csv")
+    table = pd.read_csv(tmp_path / "checks.csv")
+    assert len(table) == 8
+    assert table["right"].value_counts().to_dict() == {True: 2, False: 2}
+    assert last_event(study)[1] == "look"

@@ -38,12 +38,14 @@ CASES = [*EVERY_DAY, *(pytest.param(*case, marks=pytest.mark.slow) for case in N
 EXPLORE = {"Spread"}  # the four methods share one page: test_explore_pages tests the others
 HIDING = {
     "Overview", "All items", "Item", "Splits", "Comments", "Calibration", "Report", "Classifiers", "Figures", "Publish",
-    "Log", "Replication", *EXPLORE,
+    "Log", "Replication", "Attention checks", *EXPLORE,
 }  # fmt: skip
-WITH_NAMES = {"Overview", "People", "Plan", "Calibration", "Log"}  # participants and their progress: no answers
+# participants and their progress: no answers to items of the study
+WITH_NAMES = {"Overview", "People", "Plan", "Calibration", "Log", "Attention checks"}
 SHOWN_ON = {
     Action.SEE_AGREEMENT: {"Overview", "Splits"},
     Action.SEE_CALIBRATION: {"Calibration"},
+    Action.SEE_ATTENTION: {"Attention checks"},
     Action.SEE_VERDICTS: {"All items", "Item", "Figures"} | EXPLORE,
     Action.SEE_NAMES: {"Comments", "Item"},
 }
@@ -61,7 +63,7 @@ def answer_all(db, *, unlike_others):
     """Everybody answers everything with a comment; one reviewer disagrees on every fourth item."""
     for name in (*NAMES, BOTH):
         while tasks := offers(db, name):
-            number = int(items.by_id(db, tasks[0].item_id).name.rpartition("=")[2])
+            number = int(items.by_id(db, tasks[0].item_id).name.replace("=", " ").split()[-1])
             is_odd = number % 2 != (name == unlike_others and number % 4 == 0)
             submit(db, name, tasks[0], "dissimilar" if is_odd else "similar", comment=COMMENT)
 
@@ -73,7 +75,7 @@ def take(db, *steps, force=False):
 
 def live_through(db):
     """Take the study from plan to unblinding."""
-    parameters = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=3)
+    parameters = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=3, attention=2)
     assigning.confirm_plan(db, parameters, actor=COORDINATOR, now=NOW)
     reference = dict.fromkeys(calibrating.item_names(db), "similar")
     calibrating.set_reference(db, reference, actor=COORDINATOR, now=NOW)
@@ -217,6 +219,7 @@ def is_told(title, piece, agreement):
     signs = {
         Action.SEE_AGREEMENT: bool(agreement.search(piece)) or (has_category and COMMENT in piece),
         Action.SEE_CALIBRATION: "agreement with the reference (" in piece or "between reviewers:" in piece,
+        Action.SEE_ATTENTION: "Compared with guessing" in piece,
         Action.SEE_VERDICTS: (has_category and any(name in piece for name in CLASSIFIERS))
         or results.BY_APPLICATION in piece
         or results.BY_BENCHMARK.partition("'")[0] in piece
