@@ -216,8 +216,8 @@ def texts_of_commands(folder: Path) -> Iterator[Text]:
 
 
 READING = (
-    "status", "status --agreement", "log", "flags", "reviewers list", "coordinators list", "adjudicate", "calibration", "attention",
-    "browse", "browse --disagree", "classifiers", "classifiers --most-disputed 3", "classifiers --agreed",
+    "status", "status --agreement", "log", "flags", "reviewers list", "coordinators list", "adjudicate", "calibration",
+    "attention", "browse", "browse --disagree", "classifiers", "classifiers --most-disputed 3", "classifiers --agreed",
     "agreement",
     "agreement --fail-under kappa:.2", "plan --verify", "audit", "planning", "labels --out -",
     "labels --layout wide --out -",
