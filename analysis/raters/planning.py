@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from analysis.categories import CATEGORIES
-from analysis.statistics.intervals import LEAST_GROUPS, Estimate, checked_level, wilson
+from analysis.statistics.intervals import LEAST_GROUPS, WIDENED, Estimate, checked_level, wilson
 from analysis.statistics.results import Result
 
 LEAST_CATEGORIES = 2
@@ -84,7 +84,8 @@ def items_for_kappa(
 
     The number is ceil(z^2 V / w^2), where w is the half-width. For two categories, V is (1 - k) [(1 - k)(1 - 2k) +
     k(2 - k) / (2p(1 - p))]. For more, V is the variance of Gwet's linear term of an item [3]_ in the common correlation
-    model: with probability k, both ratings are one draw from the shares, and otherwise two independent draws.
+    model: with probability k, both ratings are one draw from the shares, and otherwise two independent draws. It is
+    multiplied by 1.15, as the limit of the interval is.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def items_for_kappa(
     >>> items_for_kappa(0.05, kappa=0.4, prevalence=0.3)
     1516
     >>> items_for_kappa(0.05, kappa=0.4, prevalence=[0.4, 0.3, 0.2, 0.1])
-    751
+    863
     """
     shares = np.array([1 - prevalence, prevalence] if isinstance(prevalence, (int, float)) else list(prevalence))
     _check_open(half_width=half_width, level=level, **dict.fromkeys(["prevalence"], float(shares.min(initial=1))))
@@ -130,7 +131,8 @@ def items_for_kappa(
     apart = (shares[:, None] + shares) / 2 - by_chance
     linear = own - 2 * (1 - kappa) * apart / (1 - by_chance)
     variance = float((both * np.square(linear - kappa)).sum())
-    return ceil(_z(level) ** 2 * variance / half_width**2 - 1e-9)
+    widened = WIDENED if len(shares) > LEAST_CATEGORIES else 1.0
+    return ceil(_z(level) ** 2 * widened * variance / half_width**2 - 1e-9)
 
 
 def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> int:
@@ -200,7 +202,8 @@ def expected(
     `kappa` and `prevalence`: expected kappa, in [-1, 1), and expected share of dissimilar, in (0, 1). The defaults are
     close to the paper's values. `retest_agreement`, `sensitivity` and `specificity`: expected shares, in [0, 1];
     `seconds`: seconds per label, > 0; `level`: confidence level, in (0, 1). Shares have Wilson's intervals; kappa and
-    percent agreement have normal intervals. Returns expected counts and intervals; `retest` is undefined if there are
+    percent agreement have normal intervals, of which those of more than two ratings are as much wider as in
+    `fleiss_kappa`. Returns expected counts and intervals; `retest` is undefined if there are
     no retest items.
     """
     _check_open(prevalence=prevalence, level=level)
@@ -309,11 +312,12 @@ def _expected_kappa(
         probability = _patterns(r, kappa, prevalence)
         of_kappa += n * float(probability @ deviations**2)
         of_percent += n * float(probability @ (pa_i - pa) ** 2)
-    z, n_items = _z(level), design.n_items
+    has_pairs_only = all(r == 2 for r, n in design.n_ratings.items() if n)
+    half, n_items = _z(level) * (1.0 if has_pairs_only else sqrt(WIDENED)), design.n_items
     estimates = []
     for value, summed in ((kappa, of_kappa), (pa, of_percent)):
         se = sqrt(summed) / n_items
-        estimates.append(Estimate(value, se, value - z * se, value + z * se))
+        estimates.append(Estimate(value, se, value - half * se, value + half * se))
     return estimates[0], estimates[1]
 
 

@@ -13,6 +13,7 @@ MIN_GROUPS = 20  # with fewer groups, cluster-robust standard errors are too sma
 LEAST_GROUPS = 5  # with fewer groups, there is no interval at all
 ENOUGH_GROUPS = 10  # with fewer groups, a claim must also hold if items are counted one by one
 LEAST_DIFFERING = 5  # groups in which two properties differ; with fewer, McNemar's test of groups has no p value
+WIDENED = 1.15  # the likelihood ratio of several cells needs a larger limit than that of one parameter
 ONE_SIDED = "one-sided"  # the reason of a one-sided bound starts with this word
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from analysis.categories import CATEGORIES
 from analysis.raters.tables import Ratings, counts_of
 from analysis.statistics.intervals import (
     LEAST_GROUPS,
+    WIDENED,
     Estimate,
     Groups,
     group_numbers,
@@ -32,7 +33,6 @@ from analysis.statistics.intervals import (
 from analysis.statistics.likelihood import likelihood_ends, likelihood_limit
 
 MOST_CELLS = 300  # with more possible rows than this, only the observed rows and unanimous rows are considered
-WIDENED = 1.15  # the likelihood ratio of several cells needs a larger limit than that of one parameter
 
 
 def possible_rows(r: Floats) -> tuple[Floats, Floats]:

@@ -37,7 +37,13 @@ def test_items_for_kappa_of_more_categories_give_this_half_width():
     tables = np.random.default_rng(1).multinomial(n, cells.ravel(), size=50_000).reshape(-1, 4, 4) / n
     observed = np.trace(tables, axis1=1, axis2=2)
     by_chance = (((tables.sum(axis=1) + tables.sum(axis=2)) / 2) ** 2).sum(axis=1)
-    assert 1.96 * np.std((observed - by_chance) / (1 - by_chance)) == pytest.approx(0.05, abs=0.001)
+    assert 1.96 * np.std((observed - by_chance) / (1 - by_chance)) == pytest.approx(0.05 / 1.15**0.5, abs=0.001)
+    pairs = [
+        np.repeat(np.indices((4, 4)).reshape(2, 16).T, np.rint(n * table.ravel()).astype(int), axis=0)
+        for table in tables[:20]
+    ]
+    found = [fleiss_kappa(Counts((of[:, :, None] == np.arange(4)).sum(axis=1))).half_width for of in pairs]
+    assert np.mean(found) == pytest.approx(0.05, abs=0.0006)
     assert items_for_kappa(0.1, kappa=0.1, prevalence=[0.45, 0.55]) == items_for_kappa(0.1, kappa=0.1, prevalence=0.55)
     with pytest.raises(ValueError, match="with sum 1"):
         items_for_kappa(0.1, kappa=0.1, prevalence=[0.5, 0.2])
@@ -52,7 +58,7 @@ def test_the_papers_design_gives_the_half_widths_of_the_specification():
     assert paper.retest == Estimate(None, reason="no retest items")
 
 
-def test_the_expected_standard_error_is_that_of_the_expected_table():
+def test_the_expected_table_has_the_expected_standard_error_and_half_width():
     # 60 items with two ratings and 40 with three, in the shares that the model expects
     design = Design(n_items=100_000, n_reviewers=3, overlap=0.4)
     rng = np.random.default_rng(5)
@@ -63,6 +69,7 @@ def test_the_expected_standard_error_is_that_of_the_expected_table():
     expectation = expected(design, kappa=0.4, prevalence=0.4)
     assert kappa.value == pytest.approx(0.4, abs=0.01)
     assert expectation.kappa.se == pytest.approx(kappa.se, rel=0.01)
+    assert expectation.kappa.half_width == pytest.approx(kappa.half_width, rel=0.01)
     assert expectation.n_agreed_dissimilar == pytest.approx((dissimilar == k).sum(), rel=0.02)
 
 
