@@ -59,12 +59,16 @@ class CheckCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. An error has exit code 2, because 1 means that the check has findings."""
+        thresholds = gc.get_threshold()
+        gc.set_threshold(50_000, 20, 20)  # many runs, and none in a cycle: looking for cycles took a tenth of the time
         try:
             return super().invoke(ctx)
         except LabelerError as error:
             raise CheckFailed(str(error)) from error
         except KeyboardInterrupt:
             raise CheckFailed(STOPPED) from None
+        finally:
+            gc.set_threshold(*thresholds)
 
 
 def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value: Collection[str] = ()) -> list[str]:
@@ -179,7 +183,6 @@ def check(
     missing, failed, or has only one run; the runs are too few or vary too much; or a change was found that the machine
     can explain, because the versions were measured in blocks or on different machines.
     """
-    gc.set_threshold(50_000, 20, 20)  # many runs, and none in a cycle: looking for cycles took a tenth of the time
     written = _outputs(
         outputs, (*paths, *against, *filter(None, [known_file, limits_file, names_file])), verbose=verbose
     )

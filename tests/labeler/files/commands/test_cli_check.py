@@ -1,5 +1,6 @@
 """The check in a build: arguments, exit codes, and every form of output."""
 
+import gc
 import json
 import re
 import shlex
@@ -56,6 +57,13 @@ def google(path, level, *, at="2024-05-01T10:00:00", build="release", more=()):
     row = {"name": "b", "run_type": "iteration", "real_time": level, "time_unit": "s"}
     context = {"date": f"{at}+00:00", "num_cpus": 8, "library_build_type": build}
     path.write_text(json.dumps({"context": context, "benchmarks": [row, *more]}))
+
+
+def test_a_check_leaves_the_garbage_collection_of_its_caller_as_it_was(tmp_path):
+    icpe(tmp_path / "alike.json", np.ones(60), np.ones(60))
+    before = gc.get_threshold()
+    run("check", tmp_path / "alike.json", code=None)
+    assert gc.get_threshold() == before
 
 
 def table(path, levels, n=8):
