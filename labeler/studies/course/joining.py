@@ -4,7 +4,7 @@ The audit log keeps the link, and who asked. The secret that a person gets by as
 Only hashes of secrets are stored.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from hmac import compare_digest
@@ -41,6 +41,15 @@ class Waiting:
     name: str
     email: str
     asked_utc: str
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A person who was admitted, and how the plan changed."""
+
+    name: str
+    change: StaffChange
+    email_of_other: str = ""  # the address that the person gave, if another person has it, so that it was left out
 
 
 @dataclass
@@ -154,23 +163,32 @@ def ask(db: Database, secret: str, name: str, email: str = "", *, now: datetime)
     return personal
 
 
-def admit(db: Database, chosen: Collection[str], *, actor: str, now: datetime) -> list[tuple[str, StaffChange]]:
-    """Admit people who wait, by the hashes of their secrets, as reviewers; return their names and the changes.
+def admit(
+    db: Database,
+    chosen: Collection[str],
+    *,
+    actor: str,
+    now: datetime,
+    advance: Callable[[int, int], object] = lambda _n_done, _n: None,
+) -> list[Admitted]:
+    """Admit people who wait, by the hashes of their secrets, as reviewers; return who was admitted.
 
     An address that another person has is left out. After the plan, each gets open items as everybody who joins late.
-    Raises NotAllowed if the study is closed.
+    `advance` gets the number of people so far, and of all. Raises NotAllowed if the study is closed.
     """
     admitted = []
-    for secret_hash in chosen:
+    for n_done, secret_hash in enumerate(chosen):
+        advance(n_done, len(chosen))
         with events.by(db, actor, now) as deed:  # one by one, so that answers are saved in between
             one = next((one for one in waiting(db) if one.secret_hash == secret_hash), None)
             if one is None:
                 continue  # another coordinator was faster
             person, change = staffing.add(db, one.name, [Role.REVIEWER], look_alike=True, actor=actor, now=now)
-            if one.email and people.by_email(db, one.email) is None:
+            is_taken = bool(one.email) and people.by_email(db, one.email) is not None
+            if one.email and not is_taken:
                 identity.set_email(db, person.name, Role.REVIEWER, one.email, actor=actor, now=now)
             identity.accept(deed, person, one.secret_hash)
-        admitted.append((person.name, change))
+        admitted.append(Admitted(person.name, change, one.email if is_taken else ""))
     return admitted
 
 

@@ -8,13 +8,21 @@ import streamlit as st
 from analysis.text import counted
 from labeler import network
 from labeler.studies.course import coordinating, joining
-from labeler.studies.course.joining import MAX_DAYS, MAX_WAITING, LinkForAll, Waiting
+from labeler.studies.course.joining import MAX_DAYS, MAX_WAITING, Admitted, LinkForAll, Waiting
 from labeler.studies.course.staffing import StaffChange
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.store import Database
 from labeler.studies.ui import component, served
-from labeler.studies.ui.coordinator.shared import box, done, errors_here, fold, fresh, warn_if_of_this_machine
+from labeler.studies.ui.coordinator.shared import (
+    box,
+    done,
+    errors_here,
+    fold,
+    fresh,
+    until_done,
+    warn_if_of_this_machine,
+)
 
 OWN_LINK = "link-for-all"  # key in the session state: the new link by its hash, which is all that the study has
 BY_COORDINATOR, BY_ITSELF = "A coordinator", "The link by itself"
@@ -53,13 +61,22 @@ def waiting_people(db: Database, waiting: Sequence[Waiting], actor: str, *, can_
         with st.container(horizontal=True):
             if can_join and st.button(f"Admit {people}", type="primary", key="admit"):
                 with errors_here():
-                    admitted = joining.admit(db, chosen, actor=actor, now=now)
-                    changed = [change.describe(name) for name, change in admitted if change != StaffChange()]
-                    done(" ".join([f"{counted(len(admitted), 'person', 'people')} admitted.", *changed]))
+                    advance = until_done("Admitting")
+                    done(describe_admitted(joining.admit(db, chosen, actor=actor, now=now, advance=advance)))
             if st.button(f"Turn {people} away", key="turn-away"):
                 with errors_here():
                     n = joining.turn_away(db, chosen, actor=actor, now=now)
                     done(f"{counted(n, 'person', 'people')} turned away.")
+
+
+def describe_admitted(admitted: Sequence[Admitted]) -> str:
+    """Return who was admitted, how the plan changed, and whose address was left out."""
+    taken = [f"{one.name} ({one.email_of_other})" for one in admitted if one.email_of_other]
+    return " ".join([
+        f"{counted(len(admitted), 'person', 'people')} admitted.",
+        *(one.change.describe(one.name) for one in admitted if one.change != StaffChange()),
+        *([f"Without an address, because another person has it: {', '.join(taken)}."] if taken else []),
+    ])  # fmt: skip
 
 
 def of_link(db: Database, link: LinkForAll, actor: str) -> None:

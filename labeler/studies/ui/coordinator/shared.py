@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from html import escape
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -237,6 +238,18 @@ class Bar:
     def end(self) -> None:
         """Remove the bar."""
         self._bar.empty()
+
+
+def until_done(words: str) -> Callable[[int, int], None]:
+    """Show a bar, and return the function that moves it: it gets how many of how many are done."""
+    bar, start = Bar(words), monotonic()
+
+    def advance(n_done: int, n: int) -> None:
+        if n_done:
+            so_far = monotonic() - start
+            bar.show(so_far, so_far * n / n_done)
+
+    return advance
 
 
 def markdown_list(texts: Iterable[str]) -> str:

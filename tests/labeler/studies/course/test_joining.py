@@ -27,7 +27,7 @@ def ask(db, link, name, email="", *, now=NOW):
 
 def admit(db: Database, *names: str):
     chosen = [one.secret_hash for one in joining.waiting(db) if not names or one.name in names]
-    return [name for name, _ in joining.admit(db, chosen, **WHO)]
+    return [one.name for one in joining.admit(db, chosen, **WHO)]
 
 
 def who_comes(db, personal):
@@ -175,10 +175,16 @@ def test_equal_names_and_names_that_look_equal_are_told_apart_for_coordinators_o
     assert identity.own_name(study, "Ada (2)") == "Ada L."
 
 
-def test_an_address_that_a_person_has_already_is_left_out_without_a_word(study):
+def test_an_address_that_a_person_has_already_is_left_out_and_only_the_coordinator_is_told(study):
     identity.set_email(study, "ada", Role.REVIEWER, "ada@example.org", **WHO)
-    ask(study, open_link(study), "Eve", "ADA@example.org")
-    assert admit(study) == ["Eve"]
+    link, steps = open_link(study), []
+    ask(study, link, "Eve", "ADA@example.org")
+    ask(study, link, "Fay", "fay@example.org")
+    chosen = [one.secret_hash for one in joining.waiting(study)]
+    admitted = joining.admit(study, chosen, advance=lambda *step: steps.append(step), **WHO)
+    assert [(one.name, one.email_of_other) for one in admitted] == [("Eve", "ADA@example.org"), ("Fay", "")]
+    assert steps == [(0, 2), (1, 2)]
+    identity.set_email(study, "Fay", Role.REVIEWER, "", **WHO)
     assert identity.emails(study) == {"ada": "ada@example.org"}
 
 

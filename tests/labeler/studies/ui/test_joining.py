@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from labeler.studies.course import joining
+from labeler.studies.model import Role
 from labeler.studies.people import identity
 from labeler.studies.store import open_database
 from labeler.studies.ui import sign_in
@@ -186,6 +187,17 @@ def test_one_click_admits_all_who_wait_or_those_who_are_chosen(path, server):
     assert waiting(path) == []
     with open_database(path) as db:
         assert {"Eve", "ada (2)", "Hal"} <= {one.name for one in identity.everyone(db)}
+
+
+def test_the_page_says_whose_address_another_person_has(path, server):
+    with open_database(path) as db:
+        identity.set_email(db, "ada", Role.REVIEWER, "ada@example.org", **WHO)
+    link, browser = open_link(path, asks_email=True), client_of(server, path)
+    reply = ask(browser, link, "Eve", "ada@example.org")
+    assert own_link(reply)
+    page = people_page(path)
+    button(page, "Admit 1 person").click().run()
+    assert says(checked(page).success[0].value, "another person has it: Eve", "ada@example.org")
 
 
 def test_who_waits_is_a_thing_that_waits_for_coordinators(path, server):
