@@ -24,13 +24,20 @@ from tests.making import NOW as MADE, make_study
 from tests.sentences import says
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A folder with two studies, in which the same people have the same numbers."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Two studies, in which the same people have the same numbers, to be copied."""
+    folder = tmp_path_factory.mktemp("served")
     for day, name in enumerate(("first", "second")):
         created = MADE + timedelta(days=day)
-        make_study(tmp_path / f"{name}.study", n_items=6, plan=True, name=f"The {name} study", created=created)
-    return tmp_path
+        make_study(folder / f"{name}.study", n_items=6, plan=True, name=f"The {name} study", created=created)
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    """A folder with the two studies."""
+    return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
 
 async def echo(websocket):
