@@ -249,7 +249,7 @@ def _of_mitata(entry: Any, layout: list[Any], place: str, known: Mapping[str, st
         name = json_text.member(run, "name", str, place)
         full_name = f"{group} / {name}" if group else name
         if run.get("error") is not None or "stats" not in run:
-            yield Benchmark(full_name, (), failures=(Failure({}, "failed"),))
+            yield Benchmark(full_name, (), failures=(Failure({}, "the result is an error"),))
             continue
         stats = json_text.member(run, "stats", dict, f"benchmark {full_name!r}")
         mean = json_text.number(stats.get("avg"), f"benchmark {full_name!r}, 'avg'")
@@ -308,7 +308,7 @@ def _of_task(name: str, result: Mapping[str, Any]) -> Benchmark:
     statistics = json_text.member(result, "latency", dict, f"benchmark {name!r}") if "latency" in result else result
     if result.get("error") is not None or "mean" not in statistics:
         has_failed = result.get("error") is not None or result.get("state") == "errored"
-        failure = Failure({}, "failed") if has_failed else Failure({}, "has no mean", on_purpose=True)
+        failure = Failure({}, "the result is an error") if has_failed else Failure({}, "has no mean", on_purpose=True)
         return Benchmark(name, (), failures=(failure,))
     mean = json_text.number(statistics["mean"], f"benchmark {name!r}, 'mean'")
     return Benchmark.of_series(name, [[mean * SECONDS["ms"]]])

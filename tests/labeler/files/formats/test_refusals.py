@@ -175,7 +175,7 @@ REFUSED = {
         ('{"files": [{}]}', "file 0: 'groups' is missing"),
         ('[{"name": "a", "result": {"mean": "x"}}]', "benchmark 'a', 'mean': 'x' is not a number"),
         ("3", "this is neither output of vitest bench --outputJson nor a list of tinybench tasks"),
-        ('[{"name": "a", "result": {"error": {}, "latency": {"mean": 1}}}]', f"{ONLY_FAILURES}'a': the result is null"),
+        ('[{"name": "a", "result": {"error": {}, "latency": {"mean": 1}}}]', f"{ONLY_FAILURES}'a': the result is an error"),
         ('[{"state": "completed", "latency": {"mean": 1.5}}]',
          f"task 0 has no name. Write all tasks with {NAMES_OF_TASKS}"),
     ],
