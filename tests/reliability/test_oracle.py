@@ -1,9 +1,13 @@
-"""Replies to a reviewer do not depend on others: the same messages to studies that differ only in others' rows."""
+"""Replies to a reviewer do not depend on others: the same messages to studies that differ only in others' rows.
+
+Beside each study, the server has a second study of the same people, in which others have labelled, too.
+"""
 
 import random
 import re
 import shutil
 from dataclasses import replace
+from datetime import timedelta
 from itertools import product
 from pathlib import Path
 
@@ -27,6 +31,7 @@ from tests.labeler.studies.ui.pages import reviewer_page
 from tests.making import NOW, PARAMETERS, answer_next, id_of, item_name, make_study, saved_answers
 
 OWN, OTHERS = "ada", ("ben", "cleo", "dan")
+BESIDE = "{}-beside.study"
 ANSWERS = list(SIMILAR.answers)
 
 
@@ -43,6 +48,7 @@ def masters(tmp_path_factory, request):
     """Two copies of a study as closed files: in the second, others have labelled, and labels were imported."""
     folder = tmp_path_factory.mktemp("worlds")
     alone, together = folder / "alone.study", folder / "together.study"
+    make_study(folder / BESIDE.format("alone"), plan=True, name="Beside", created=NOW - timedelta(days=1))
     if request.param == "marks":
         make_marks_study(alone, people=(OWN, *OTHERS), n_items=8)
     else:
@@ -55,11 +61,21 @@ def masters(tmp_path_factory, request):
         for number, name in enumerate(("ben", "cleo", "ben", "dan")):
             answer_next(db, name, as_asked(db, ANSWERS[number % 3]))
         exchange.import_labels(db, imported(db), actor="carol", now=NOW)
+    with open_database(shutil.copy(beside(alone), beside(together))) as db:
+        for number, name in enumerate(("ben", "cleo", "dan", "ben")):
+            answer_next(db, name, ANSWERS[number % 3])
     return alone, together
+
+
+def beside(path):
+    """The file of the second study on the server of a study."""
+    return path.with_name(BESIDE.format(path.stem))
 
 
 @pytest.fixture
 def worlds(masters, tmp_path):
+    for path in map(beside, masters):
+        shutil.copy(path, tmp_path)
     alone, together = (Path(shutil.copy(path, tmp_path)) for path in masters)
     with open_database(alone) as first, open_database(together) as second:
         yield first, second
@@ -69,7 +85,11 @@ def worlds(masters, tmp_path):
 def browsers(worlds, monkeypatch):
     """A browser of the same person in each study; all of its requests share one event loop."""
     monkeypatch.setattr(answers, "WORK_PER_S", 1e9)
-    found = [Browser(serving(db.path), db.path, OWN) for db in worlds]
+    found = []
+    for db in worlds:
+        server = serving(db.path, beside(db.path))
+        Browser(server, beside(db.path), "ben")  # who is signed in to the second study
+        found.append(Browser(server, db.path, OWN))
     with found[0].client, found[1].client:
         yield found
 
@@ -86,7 +106,7 @@ def imported(db):
 
 
 def probes(together):
-    """Event ids and codes that exist, or could exist, for others: from the study, and guessed from names."""
+    """Event ids and codes that exist, or could exist, for others: from both studies, and guessed from names."""
     guessed = [
         key(0, "imported", item_name(number), name, kind.value, "0", category)
         for number, name, kind, category in product(range(8), (*OTHERS, "zoe"), (Kind.FRESH, Kind.THIRD), CATEGORIES)
@@ -95,6 +115,9 @@ def probes(together):
     of_others = [mark for row in kept if row.reviewer != OWN for mark in (row.label.event_id, row.source_key) if mark]
     own = [row.label.event_id for row in kept if row.reviewer == OWN]
     codes = [code for (code,) in together.execute("SELECT code FROM assignments ORDER BY code")]
+    with open_database(beside(together.path)) as db:
+        of_others += [row.label.event_id for row in saved_answers(db)]
+        codes += [code for (code,) in db.execute("SELECT code FROM assignments ORDER BY code")]
     return [*guessed, *of_others], own, codes
 
 
@@ -136,6 +159,9 @@ def test_the_same_messages_get_the_same_replies_whatever_others_did(worlds, brow
         assert first == second, (number, event, code)
     assert n_probes > n_messages / 5
     assert labels.n_labels(together) > labels.n_labels(alone)
+    for world, n in zip(worlds, (0, 4), strict=True):  # nothing reached the second study
+        with open_database(beside(world.path)) as db:
+            assert labels.n_labels(db) == n
 
 
 MODULES = sorted(render.__name__.removeprefix("render_") for render in REVIEWER_PAGES.values())
