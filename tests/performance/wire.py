@@ -16,7 +16,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-from labeler.studies.ui.answers import ANSWERS, ITEMS, PROTOCOL, PROTOCOL_HEADER, TOKEN_HEADER
+from labeler.studies.ui.answers import ANSWERS, ITEMS, MAX_CODES, PROTOCOL, PROTOCOL_HEADER, TOKEN_HEADER
 from labeler.studies.ui.served import SESSION_COOKIE
 
 ANSWER_LIMIT_S = 180
@@ -193,7 +193,7 @@ class Visit:
                 told = json.loads(message.delta.new_element.bidi_component.json or "{}")
                 self.data = told if told.get("mode") == "label" else self.data
         self._line = Line(self._url, self.session_cookie, self.data["token"])
-        self._have = [offer["code"] for offer in self.data["offers"] if offer["panels"]]
+        self._have = [offer["code"] for offer in self.data["offers"] if offer.get("panels")]
         await self.finish()
 
     async def label(self, answer: str) -> tuple[str, float]:
@@ -221,8 +221,8 @@ class Visit:
         return took
 
     async def finish(self) -> None:
-        """Get the pictures of the items that are offered now, as a browser would."""
-        codes = [offer["code"] for offer in self.data["offers"] if offer["code"] not in self._have]
+        """Get the pictures of the next items, as a browser would that has no time to load further items."""
+        codes = [offer["code"] for offer in self.data["offers"][:MAX_CODES] if offer["code"] not in self._have]
         if codes:
             status, _ = await self._asked(self._line.get, f"{ITEMS}?{urlencode([('code', code) for code in codes])}")
             self._have = [*self._have, *(codes if status == http.HTTPStatus.OK else ())][-REMEMBERED:]

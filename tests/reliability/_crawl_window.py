@@ -19,7 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from labeler.studies.ui import component
-from labeler.studies.ui.answers import ANSWERS, ITEMS, METHODS, TOKEN_HEADER
+from labeler.studies.ui.answers import ANSWERS, ITEMS, MAX_CODES, METHODS, TOKEN_HEADER
 from labeler.studies.ui.coordinator.places import ITEM, PLACES
 from labeler.studies.ui.served import SESSION_COOKIE
 from tests.performance.wire import (
@@ -214,8 +214,8 @@ class Visit(ReviewersWindow):
         return acknowledgement(came.status, told)
 
     def look(self) -> None:
-        """Request the pictures of the offered items, as the component does."""
-        codes = [offer["code"] for offer in self.data["offers"] if offer["code"] not in self._pictures]
+        """Request the pictures of the next items, as the component does."""
+        codes = [offer["code"] for offer in self.data["offers"][:MAX_CODES] if offer["code"] not in self._pictures]
         if codes and not self.data["closed"]:
             came = self._caller.ask(f"{ITEMS}?{urlencode([('code', code) for code in codes])}")
             items = json.loads(came.body)["items"]
@@ -225,7 +225,7 @@ class Visit(ReviewersWindow):
 
     def _fill_in(self) -> None:
         for offer in self.data.get("offers", ()):
-            offer["panels"] = offer["panels"] or self._pictures.get(offer["code"])
+            offer["panels"] = offer.get("panels") or self._pictures.get(offer["code"])
 
     def change(self, change: Mapping[str, Any]) -> Self:
         """Ask for a page run because of a change, as the component does."""

@@ -228,7 +228,7 @@ def strange_keys(screens: Iterable[Mapping[str, Any]]) -> set[str]:
         found |= set(screen) - SCREEN_KEYS
         for item in items:
             found |= set(item) - ITEM_KEYS
-            found |= {key for panel in item["panels"] or () for key in set(panel) - PANEL_KEYS}
+            found |= {key for panel in item.get("panels") or () for key in set(panel) - PANEL_KEYS}
     return found
 
 
@@ -242,7 +242,7 @@ def _unpictured(text: str) -> str:
         return re.sub(r"data:image/svg\+xml;base64,[\w+/=]*", "", text)
     screen = json.loads(text)
     for offer in screen.get("offers", ()):
-        offer.pop("panels")
+        offer.pop("panels", None)
     return json.dumps(screen)
 
 
