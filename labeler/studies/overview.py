@@ -240,7 +240,8 @@ def _progress_numbers(facts: Facts) -> tuple[Number, ...]:
 
 
 def _results(facts: Facts) -> tuple[Number, ...]:
-    from labeler.studies.results import reporting  # slow to import, and needed only once labelling is over
+    from analysis.document import number  # slow to import, and needed only once labelling is over
+    from labeler.studies.results import reporting
 
     result = reporting.current_report(facts.db)
     percent, kappa = result.agreement.percent, result.agreement.fleiss_kappa
@@ -250,10 +251,10 @@ def _results(facts: Facts) -> tuple[Number, ...]:
         if percent.low is not None and percent.high is not None
         else ""
     )
-    between = f"{kappa.low:.2f} to {kappa.high:.2f}" if kappa.low is not None and kappa.high is not None else ""
+    between = "" if kappa.low is None else f"{number(kappa.low, 2)} to {number(kappa.high, 2)}"
     return (
         Number("Agreement", "—" if percent.value is None else f"{100 * percent.value:.0f} %", share),
-        Number("Fleiss' kappa", "—" if kappa.value is None else f"{kappa.value:.2f}", between),
+        Number("Fleiss' kappa", number(kappa.value, 2), between),
         Number("Labels", f"{facts.n_done} of {facts.n_assigned}", f"on {counted(n_items, 'item')}"),
     )
 

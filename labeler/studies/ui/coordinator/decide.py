@@ -54,10 +54,8 @@ def render_splits(db: Database, person: str) -> None:
     hidden = identity.why_hidden(db, person, Action.SEE_AGREEMENT)
     if hidden:
         n_complete, n_all = splits.n_complete(db)
-        st.write(
-            f"Splits appear here after you close the study. {n_complete} of {counted(n_all, 'item')} have all first "
-            "labels."
-        )
+        so_far = f" {n_complete} of {counted(n_all, 'item')} have all first labels." if n_all else ""
+        st.write(f"Splits appear here after you close the study.{so_far}")
         if identity.reviews_too(db, person):
             st.caption(hidden)
         return
@@ -267,7 +265,9 @@ def render_calibration(db: Database, person: str) -> None:
     st.caption("All reviewers label the same few items before the study. No result uses these labels.")
     result = calibrating.result(db)
     if not result.n_items:
-        st.info("The plan has no calibration items. Choose their number in the plan; the round then appears here.")
+        can_plan = coordinating.get_study(db).phase in ALLOWED[Action.PLAN]
+        how = " Choose their number in the plan; the round then appears here." if can_plan else ""
+        st.info(f"The plan has no calibration items.{how}")
         return
     hidden = identity.why_hidden(db, person, Action.SEE_CALIBRATION)
     can_change = coordinating.get_study(db).phase in ALLOWED[Action.CALIBRATE]

@@ -33,6 +33,7 @@ from labeler.studies.ui.coordinator.shared import (
     escape_markdown,
     fold,
     fresh,
+    go_to,
     table,
     warn_if_of_this_machine,
 )
@@ -65,7 +66,7 @@ def render_people(db: Database, person: str) -> None:
     reviewers = [member for member in everyone if Role.REVIEWER in member.roles and member.active]
     paces = {pace.reviewer: pace for pace in progress.reviewer_paces(db, now=datetime.now(UTC))}
     chosen = _chosen(everyone)
-    invite(db, person, has_people=bool(reviewers), is_first=chosen is None)
+    invite(db, person, len(reviewers), is_first=chosen is None)
     hand_over(db, person)
     one_link_for_all(db, person)
     if reviewers:
@@ -110,12 +111,17 @@ def _chosen(everyone: list[Person]) -> Person | None:
     return next((member for member in everyone if member.name == name), None)
 
 
-def invite(db: Database, actor: str, *, has_people: bool, is_first: bool) -> None:
+def invite(db: Database, actor: str, n_reviewers: int, *, is_first: bool) -> None:
     """Show the form that invites several people at once; the field keeps the names until all of them are added."""
-    setting_up = coordinating.get_study(db).phase is State.DRAFT
-    if has_people and not st.session_state.get(INVITING):
+    status = coordinating.status(db)
+    setting_up = status.study.phase is State.DRAFT
+    if n_reviewers and not st.session_state.get(INVITING):
+        can_plan = setting_up and status.n_items > 0 and n_reviewers > 1
         with st.container(horizontal=True):
-            if st.button("Invite people", type="primary" if setting_up and is_first else "secondary"):
+            if can_plan and st.button("Next: make the plan", type="primary"):
+                go_to("Study", "Plan")
+            is_next = setting_up and is_first and not can_plan
+            if st.button("Invite people", type="primary" if is_next else "secondary"):
                 st.session_state[INVITING] = True
                 st.rerun()
         return
