@@ -19,7 +19,7 @@ from labeler.studies.store import open_database
 from labeler.studies.store.opening import discard
 from labeler.studies.ui.answers import PROTOCOL, PROTOCOL_HEADER
 from tests.browser import studies
-from tests.browser.conftest import Served, invited, start_server, stop_server
+from tests.browser.conftest import Served, invited, path_of, start_server, stop_server
 from tests.browser.hands import coded_answers, item_on_screen
 
 BACK_LIMIT_MS = 60_000
@@ -184,7 +184,7 @@ def other_study(one: Scene, n: int) -> None:
     try:
         secret = invited(other)[one.name]
         one.is_cut = False
-        one.page.goto(f"{one.served.url}/join/{secret}")
+        one.page.goto(f"{one.served.origin}{path_of(other)}/join/{secret}")
         item_on_screen(one.page)
         assert one.page.evaluate(PENDING) == 0
         assert one.page.locator(".outbox li").count() == 0

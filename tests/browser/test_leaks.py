@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Page, Response, expect
+from playwright.sync_api import Page, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from labeler.studies.model import PlanParameters
@@ -65,13 +65,12 @@ class Listener:
     """Everything that a page received or requested, and the content of its screens: texts by place."""
 
     page: Page
-    found: dict[str, list[str]] = field(default_factory=lambda: {"frames": [], "addresses": []})
-    unread: list[Response] = field(default_factory=list)
+    found: dict[str, list[str]] = field(default_factory=lambda: {"frames": [], "addresses": [], "answers": []})
 
     def __post_init__(self):
         self.page.on("websocket", lambda socket: socket.on("framereceived", self.hear))
         self.page.on("request", lambda request: self.found["addresses"].append(request.url))
-        self.page.on("response", lambda response: self.unread.append(response))
+        self.page.on("requestfinished", self.read)
 
     def hear(self, frame):
         parts = (frame, *leaves(ForwardMsg.FromString(frame)))
@@ -86,17 +85,15 @@ class Listener:
             self.page.title(),
             self.page.evaluate("() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie])"),
             json.dumps(self.page.context.cookies()),
-            *self.answers(),
         ]
 
-    def answers(self):
-        """Headers and bodies of HTTP responses, without Streamlit's files and our scripts, which are public."""
-        answered, self.unread[:] = [one for one in self.unread if one.url.startswith("http")], []
-        for one in answered:
-            if not any(part in one.url for part in STATIC) and one.request.resource_type in ("document", "fetch"):
-                yield json.dumps(one.headers)
-                if one.ok:
-                    yield one.text()
+    def read(self, request):
+        """Keep headers and body of a HTTP response, but not of Streamlit's files and our scripts, which are public."""
+        is_public = any(part in request.url for part in STATIC)
+        if is_public or request.resource_type not in ("document", "fetch") or not request.url.startswith("http"):
+            return
+        response = request.response()
+        self.found["answers"] += [json.dumps(response.headers), *([response.text()] if response.ok else [])]
 
 
 MARKUP = """() => {
@@ -199,7 +196,7 @@ def test_the_study_holds_what_must_not_be_seen(served, hidden):
 def test_no_screen_frame_address_or_store_of_a_reviewer_holds_what_they_may_not_know(listener, hidden):
     found = {where: hidden.found_in(texts) for where, texts in listener.found.items()}
     assert {where: names for where, names in found.items() if names} == {}
-    assert len(listener.found["frames"]) > 30
+    assert len(listener.found["frames"]) > 30 and len(listener.found["answers"]) > 10
     assert all("Item " in "".join(listener.found[where]) for where in ("frames", "label, a retest", "revise"))
     assert set(listener.found) >= SCREENS
 
