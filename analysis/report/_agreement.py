@@ -18,6 +18,7 @@ from analysis.raters.agreement import (
     CourseTest,
     GroupAgreement,
     Leniency,
+    LeniencyTest,
     Needs,
     OrderTest,
     PairAgreement,
@@ -38,7 +39,15 @@ from analysis.report._reviewers import (
     time_blocks,
     times_on_task,
 )
-from analysis.report._settings import CategorySet, ReportStyle, Resampling, capitalised, entries
+from analysis.report._settings import (
+    MOST_REVIEWERS,
+    TOO_MANY,
+    CategorySet,
+    ReportStyle,
+    Resampling,
+    capitalised,
+    entries,
+)
 from analysis.report._tables import Labels, has_values
 from analysis.report._units import BY_APPLICATION, BY_BOTH, Units, estimate_by, groups_of_items, units_of
 from analysis.statistics.intervals import LEAST_GROUPS, Estimate, Groups
@@ -151,6 +160,7 @@ class LeastPair:
 class Agreement:
     """All numbers on agreement."""
 
+    n_reviewers: int
     n_labels: int
     n_items: int
     n_items_with_two_labels: int
@@ -204,7 +214,8 @@ def overall(n_raters: int = MORE_THAN_TWO) -> dict[str, Coefficient]:
     Ordered categories have weighted coefficients in a part of their own, and each pair of reviewers has Cohen's kappa,
     which is also Light's and Conger's of two raters.
     """
-    without = {Needs.TWO_RATERS} if n_raters >= MORE_THAN_TWO else {Needs.TWO_RATERS, Needs.RATERS}
+    each = MORE_THAN_TWO <= n_raters <= MOST_REVIEWERS
+    without = {Needs.TWO_RATERS} if each else {Needs.TWO_RATERS, Needs.RATERS}
     return {name: row for name, row in agreement.COEFFICIENTS.items() if not row.ordered and row.needs not in without}
 
 
@@ -212,25 +223,31 @@ def agreement_numbers(
     labels: Labels, of: CategorySet, level: float, resampling: Resampling, applications: Mapping[object, object]
 ) -> Agreement:
     """Compute all numbers on agreement; `applications`: item -> application."""
-    first, names = labels.first, of.names
+    first, names, n_reviewers = labels.first, of.names, labels.first["rater"].nunique()
+    compared = first if n_reviewers <= MOST_REVIEWERS else first.iloc[:0]  # the labels of reviewers who are compared
     counts = count_table(first, names).sort_index()  # sorted, so that draws do not depend on the order of rows
     n_labels = counts.sum(axis=1)
     units = units_of(counts.index[n_labels >= 2], applications)
     by_application = groups_of_items(counts.index, applications, units)
     of_rows = None if by_application is None else by_application.reindex(first["item"]).to_numpy()
-    rows = overall(first["rater"].nunique())
+    rows = overall(n_reviewers)
     coefficients = {
         name: _coefficient(row, first, counts, names, level, units, by_application) for name, row in rows.items()
     }
     groups: dict[str, Any] = _by_groups(first, of, level)
-    equality = agreement.pair_equality(first, names, groups=of_rows, level=level) if len(first) else None
+    equality = None
+    if len(compared):
+        equality = agreement.pair_equality(first, names, groups=of_rows, level=level)
+    elif len(first):
+        equality = PairEquality(None, None, None, None, int((n_labels >= 2).sum()), (), reason=TOO_MANY)
     return Agreement(
+        n_reviewers=n_reviewers,
         n_labels=len(first),
         n_items=len(counts),
         n_items_with_two_labels=int((n_labels >= 2).sum()),
-        pairs=tuple(_pair_numbers(first, of, level)),
+        pairs=tuple(_pair_numbers(compared, of, level)),
         pair_equality=equality,
-        least_pair=_least_pair(first, equality),
+        least_pair=_least_pair(compared, equality),
         coefficients=coefficients,
         specific=_specific_by(units, counts, names, level, by_application),
         shares=_shares_of_labels(counts),
@@ -239,21 +256,31 @@ def agreement_numbers(
         by_items=_agreement_by(counts, names, level, None),
         by_applications=_by_applications(counts, names, level, by_application, units),
         bootstrap=_bootstrap(counts, names, level, resampling),
-        leniency=agreement.leniency(first, names, positive=of.positive, groups=of_rows, level=level)
-        if of.positive
-        else None,
-        against_the_rest=tuple(agreement.against_rest(first, names, level=level)) if (n_labels >= 2).any() else (),
-        drift=_drift(first, names, level, of_rows),
+        leniency=_leniency(compared, of, level, of_rows, n_reviewers),
+        against_the_rest=tuple(agreement.against_rest(compared, names, level=level))
+        if len(compared) and (n_labels >= 2).any()
+        else (),
+        drift=_drift(compared, names, level, of_rows),
         retest=tuple(retest_numbers(labels.retest, of, level, applications, units)),
         by_labels_used=tuple(_by_labels_used(labels, names, level, units, by_application)),
         **groups,
-        order=_order(first, of),
-        jackknife=agreement.jackknife_over_raters(first, categories=names, level=level) if len(first) else None,
+        order=_order(first, of, n_reviewers),
+        jackknife=agreement.jackknife_over_raters(compared, categories=names, level=level) if len(compared) else None,
         if_given=tuple(_if_given(labels, names, level)),
         confidence=_confidence(first, of, level),
         time_on_task=tuple(times_on_task(first)),
-        disputed=_disputed_items(first, of),
+        disputed=_disputed_items(compared, of),
     )
+
+
+def _leniency(
+    compared: pd.DataFrame, of: CategorySet, level: float, groups: Groups | None, n_reviewers: int
+) -> Leniency | None:
+    if of.positive is None:
+        return None
+    if n_reviewers > MOST_REVIEWERS:
+        return Leniency((), (), LeniencyTest(None, None, None, None, 0, TOO_MANY))
+    return agreement.leniency(compared, of.names, positive=of.positive, groups=groups, level=level)
 
 
 def _shares_of_labels(counts: pd.DataFrame) -> dict[str, float]:
@@ -479,13 +506,15 @@ def _disputed_items(first: pd.DataFrame, of: CategorySet) -> Disputed:
     )
 
 
-def _order(first: pd.DataFrame, of: CategorySet) -> OrderTest | None:
+def _order(first: pd.DataFrame, of: CategorySet, n_reviewers: int) -> OrderTest | None:
     """Test whether labels or agreement change over each reviewer's items; return None if positions are unknown.
 
     Without a positive category, there is no test.
     """
     if not of.positive or not has_values(first, "position"):
         return None
+    if n_reviewers > MOST_REVIEWERS:
+        return OrderTest((), 0.05, 0, None, None, TOO_MANY)
     outcomes = ["dissimilar", "agreement", *(["dwell_ms"] if has_values(first, "dwell_ms") else [])]
     return agreement.order_test(
         first[first["position"].notna()], outcomes=outcomes, categories=of.names, positive=of.positive
@@ -740,7 +769,8 @@ def _describe_order(order: OrderTest | None, of: CategorySet) -> str:
 def _disputed(numbers: Agreement, style: ReportStyle, *, interim: bool, with_pictures: bool) -> Iterator[d.Block]:
     disputed = numbers.disputed
     if not disputed.patterns:
-        yield d.Paragraph("No item has two labels yet.")
+        is_empty = not numbers.n_items_with_two_labels
+        yield d.Paragraph("No item has two labels yet." if is_empty else f"Not shown, because {TOO_MANY}.")
         return
     of = style.category_set
     colours = (

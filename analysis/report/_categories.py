@@ -12,7 +12,7 @@ from analysis.raters import agreement, consensus
 from analysis.raters.agreement import RankTest
 from analysis.raters.consensus import REJECTED, UNTESTABLE, TrueCategories
 from analysis.raters.tables import Counts, count_table
-from analysis.report._settings import NO_SIGNAL, CategorySet, ReportStyle, Resampling
+from analysis.report._settings import MOST_REVIEWERS, NO_SIGNAL, TOO_MANY, CategorySet, ReportStyle, Resampling
 from analysis.report._tables import CountedConsensus, Labels
 from analysis.report._units import BY_APPLICATION, Units, estimate_by, groups_of_items
 from analysis.statistics.intervals import Estimate
@@ -111,18 +111,29 @@ def category_numbers(
     counts = count_table(first, of.names).sort_index()
     groups = groups_of_items(counts.index, applications, units)
     of_rows = None if groups is None else groups.reindex(first["item"]).to_numpy()
+    is_compared = first["rater"].nunique() <= MOST_REVIEWERS
     n_draws = resampling.n_misfit if resampling.n_sweeps else 0
-    truth = consensus.true_categories(
-        first, of.names, n_draws=n_draws, rng=resampling.rng("true categories"), level=level,
-        groups=groups.to_dict() if groups is not None and units.by == BY_APPLICATION else None,
-    )  # fmt: skip
+    truth = TrueCategories(identified=False, words=f"It is not fitted, because {TOO_MANY}.")
+    if is_compared:
+        truth = consensus.true_categories(
+            first,
+            of.names,
+            n_draws=n_draws,
+            rng=resampling.rng("true categories"),
+            level=level,
+            groups=groups.to_dict() if groups is not None and units.by == BY_APPLICATION else None,
+        )
     return ByCategory(
         weighted=tuple(_weighted(counts, of, level, units, groups)) if of.ordered else (),
         reviewers=tuple(
             SharesOfReviewer(str(rater), len(own), {name: float((own["category"] == name).mean()) for name in of.names})
             for rater, own in first.groupby("rater", sort=True)
         ),
-        rank_test=agreement.rank_test(first, of.names, groups=of_rows) if of.ordered else None,
+        rank_test=agreement.rank_test(first, of.names, groups=of_rows)
+        if of.ordered and is_compared
+        else RankTest({}, None, None, None, 0, TOO_MANY)
+        if of.ordered
+        else None,
         truth=truth if has_signal else replace(truth, prevalence=(), errors=()),
     )
 

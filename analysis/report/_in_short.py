@@ -216,7 +216,7 @@ def _pairs(report: Report) -> ShortSentence | None:
         return some
     within, across = percent(found.within.value), percent(found.across.value)
     first, second = joined(found.first), joined(found.second)
-    p = f"({p_clause(found.p)} after correction for all divisions)"
+    p = f"({p_clause(found.p)} after correction for all comparisons)"
     more = (found.within.value or 0) > (found.across.value or 0)
     if found.kind == "pair":
         how, who = ("more", "more accurate reviewers") if more else ("less", "less accurate reviewers")

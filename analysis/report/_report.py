@@ -26,12 +26,17 @@ from analysis.report._classifiers import (
 from analysis.report._consensus import Consensus, Done, consensus_numbers, latent_numbers
 from analysis.report._course import Course
 from analysis.report._replacing import EXPERT, Replacement, replacements
-from analysis.report._settings import SIMILARITY, CategorySet, Provenance, ReportStyle, Resampling
+from analysis.report._settings import MOST_REVIEWERS, SIMILARITY, CategorySet, Provenance, ReportStyle, Resampling
 from analysis.report._tables import Labels, truths
 from analysis.report._units import applications_of
 from analysis.runs.measures import measure_numbers
 
 PAPER = "paper"  # the layout of the tables in the paper
+MANY_REVIEWERS = (
+    f"With more than {MOST_REVIEWERS} reviewers, the report compares no pairs and no single reviewers, and fits no "
+    "model of their errors, because the number of pairs grows with the square of the number of reviewers. Agreement, "
+    "consensus and classifiers are complete."
+)
 NO_RESAMPLING, NO_PROVENANCE = Resampling.none(), Provenance()
 # kinds of assignments that have separate tables, and calibration, which no result uses
 THIRD, RETEST, ADJUDICATED, CALIBRATION = "third", "retest", "adjudicated", "calibration"
@@ -129,8 +134,7 @@ class Report:
     @property
     def n_reviewers(self) -> int:
         """Return the number of reviewers who gave a first label."""
-        leniency = self.agreement.leniency
-        return len(leniency.raters) if leniency else len(self.by_category.reviewers) if self.by_category else 0
+        return self.agreement.n_reviewers
 
     @property
     def plan_facts(self) -> PlanFacts | None:
@@ -184,10 +188,13 @@ def summarise(
     applications = applications_of(verdicts, table)
     done = _counted(progress, 1 + len(classifiers) + (1 if resampling.n_sweeps else 0))
     agreement = done(agreement_numbers(labels, categories, level, resampling, applications))
-    latent, latent_rates = latent_numbers(
-        truth, labels.first, verdicts, categories, level, resampling, done, has_signal=has_signal(agreement),
-        show_rejected=show_rejected,
-    )  # fmt: skip
+    is_compared = agreement.n_reviewers <= MOST_REVIEWERS
+    latent, latent_rates = None, {}
+    if is_compared:
+        latent, latent_rates = latent_numbers(
+            truth, labels.first, verdicts, categories, level, resampling, done, has_signal=has_signal(agreement),
+            show_rejected=show_rejected,
+        )  # fmt: skip
     settings: dict[str, Any] = {
         "level": level, "show_rejected": show_rejected, "resampling": json_values(resampling),
         "prevalences": list(prevalences), "epsilon": epsilon,
@@ -220,7 +227,7 @@ def summarise(
         },
         hashes=json_values(provenance.hashes),
         versions=json_values(provenance.versions),
-        notes=tuple(provenance.notes),
+        notes=(*provenance.notes, *([] if is_compared else [MANY_REVIEWERS])),
         course=None if provenance.course is None else read_back(Course, json_values(provenance.course), "course"),
         question=None if categories.is_built_in else _question(provenance, categories),
         sides=_sides(first, categories, level),

@@ -14,6 +14,8 @@ from analysis.runs.dissimilarity import MEASURES
 NO_SIGNAL = "the labels agree too little to show how accurate each reviewer is"
 # one character for each category of a question, in patterns of labels
 SIGNS = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+MOST_REVIEWERS = 200  # with more, reviewers are not compared, because the number of pairs grows with the square
+TOO_MANY = f"there are more than {MOST_REVIEWERS} reviewers"
 MIN_MISFIT = 19  # the smallest number of draws with which p = 0.05 is possible
 
 
