@@ -1,7 +1,5 @@
 """Explain the verdicts of the classifiers on one item, and draw the measures of many items."""
 
-import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,8 +14,8 @@ from analysis.runs import measures, schemes
 from analysis.runs.benchmark import Benchmark
 from analysis.runs.classifiers import Verdict, classifier_named, explain
 from analysis.runs.dissimilarity import title_of
-from analysis.text import is_device
 from labeler.errors import InputError, sentence
+from labeler.files.formats.writing import file_stem
 from labeler.studies.items import drawing
 from labeler.studies.items.browsing import item_named
 from labeler.studies.model import Item
@@ -144,14 +142,17 @@ def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequen
     is not in the study, no item has a verdict, or an item has no measurements.
     """
     charts = {"schematic-pairs": schematic_pairs(), "measures-by-application": by_application(db)}
+    files: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for application in of_applications:
-        charts[f"measures-by-benchmark-{_file_name(application)}"] = by_benchmark(db, application)
+        charts[f"measures-by-benchmark-{file_stem(application, files)}"] = by_benchmark(db, application)
     for name in of_items:
-        item, end = item_named(db, name), _file_name(name)
-        charts[f"{end}/runs"] = runs_of_item(db, item)
+        item, folder = item_named(db, name), file_stem(name, folders)
+        charts[f"{folder}/runs"] = runs_of_item(db, item)
+        matrices: dict[str, str] = {}
         for reasoned in explained_verdicts(db, item):
             if reasoned.measures:
-                charts[f"{end}/matrix-{_file_name(reasoned.verdict.classifier)}"] = matrix(reasoned)
+                charts[f"{folder}/matrix-{file_stem(reasoned.verdict.classifier, matrices)}"] = matrix(reasoned)
     return charts
 
 
@@ -164,20 +165,6 @@ def describe_reasons(db: Database, name: str) -> list[str]:
 def applications(db: Database) -> list[str]:
     """Return the applications in the study, sorted by name."""
     return sorted({item.application for item in items.all_items(db)})
-
-
-def _file_name(name: str) -> str:
-    """Return a safe and unique part of a file name for a name: not a folder, not hidden and not too long.
-
-    If the name must be changed, or looks like a changed name, the result ends with the beginning of the hash of the
-    name.
-    """
-    readable = re.sub(r"[^a-z0-9._=-]+", "_", name.lower()).strip("._")[:80]
-    if is_device(readable):
-        readable = f"_{readable}"
-    if readable == name and not re.search("^$|-[0-9a-f]{8}$", name):
-        return readable
-    return f"{readable or 'unnamed'}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def _means_table(db: Database, classifier: str) -> tuple[pd.DataFrame, float | None]:

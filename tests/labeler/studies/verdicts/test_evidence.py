@@ -2,7 +2,6 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
@@ -157,43 +156,6 @@ def test_every_figure_has_a_name_of_its_own(judged_study):
 def test_an_item_that_was_not_judged_has_its_runs_alone(judged_study):
     import_all(judged_study, result_file("late", series(9)))
     assert list(evidence.paper_figures(judged_study, [], ["late"]))[2:] == ["late/runs"]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../../x",
-        "/etc/passwd",
-        "..",
-        ".hidden",
-        "a/b\\c",
-        "C:\\x",
-        "a\nb",
-        "<b>'\"&",
-        "nul\0",
-        "aux",
-        "nul.x",
-        "日本語",
-        "x" * 10_240,
-        "",
-    ],
-)
-def test_a_hostile_name_is_a_safe_file_name(name):
-    end = evidence._file_name(name)
-    assert len(f"matrix-heuristic-printed-{end}.svg") < 200
-    assert not end.startswith(".") and not set(end) & set("/\\:*?\"<>|\0\n'")
-    assert end.isascii() and end.partition(".")[0] not in ("aux", "nul")
-
-
-@given(st.lists(st.text(max_size=12) | st.text("a./_", max_size=4), min_size=2, max_size=8, unique=True))
-def test_different_names_are_different_files(names):
-    assert len({evidence._file_name(name) for name in names}) == len(names)
-
-
-def test_a_plain_name_stays_readable_and_names_that_differ_late_or_in_case_are_different_files():
-    assert evidence._file_name("sort.fast_n=10") == "sort.fast_n=10"
-    assert evidence._file_name("x" * 10_240 + "a") != evidence._file_name("x" * 10_240 + "b")
-    assert evidence._file_name("Sort").lower() != evidence._file_name("sort").lower()
 
 
 def test_the_figures_of_two_items_never_have_the_same_name(study):
