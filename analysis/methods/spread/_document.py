@@ -146,6 +146,13 @@ def _level_in_short(survey: SpreadSurvey, environment: ContextSpread) -> Iterato
     row = environment.overall
     stable, wide = row.shares[FIRST], sum(row.counts[name] for name in WIDE)
     share = None if environment.v.value is None else environment.v.value / 2
+    if row.n == 1:
+        yield f"The runs of the only benchmark are {d.percent(row.median)} apart ({_describe_runs(survey, row)})."
+        yield (
+            "By the rule of the paper, it can show only slowdowns of at least this spread, because smaller differences "
+            "also occur between unchanged runs."
+        )
+        return
     far = f"the runs of {wide} ({d.percent(wide / row.n)}) are" if wide else "no benchmark has runs"
     near = f"The runs of {row.counts[FIRST]}" if row.counts[FIRST] else "The runs of none"
     yield (

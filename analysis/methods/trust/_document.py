@@ -50,6 +50,12 @@ def _in_short(survey: TrustSurvey) -> Iterator[str]:
     yield from _intervals_in_short(survey, rows)
     yield from _slowdowns_in_short(survey)
     yield from _advice(survey, rows)
+    few = [trust for trust in survey.benchmarks if trust.n_runs < survey.n_runs]
+    if few:
+        yield (
+            f"{counted(len(few), 'benchmark')} {'has' if len(few) == 1 else 'have'} fewer than {survey.n_runs} runs, "
+            "so every sample repeats runs, and these numbers say little about new runs. Measure about ten runs."
+        )
     large = [trust for trust in survey.benchmarks if trust.n_used < trust.n_runs]
     if large:
         has, its = ("has", "Its samples") if len(large) == 1 else ("have", "The samples of each")
@@ -124,7 +130,7 @@ def _advice(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -> Iterator[s
             "intervals become too narrow and tests find too many differences. Compare one number per run."
         )
     else:
-        yield "Here, the runs differ little from each other. Nevertheless, compare one number per run."
+        yield "These runs do not show that merging causes false alarms. Still, compare one number per run."
     yield (
         f"To detect a smaller {change_of(survey)[0]}, measure more runs instead of longer runs, because more "
         "iterations do not average out the variation between runs."
