@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -48,8 +48,8 @@ def as_file(chart: "Chart", form: str) -> bytes:
     return figures.render(chart, form)
 
 
-def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
-    """Write files, given as relative path -> content, into a folder; return their paths.
+def write_files(files: Mapping[str, str | bytes | Iterator[str]], out: Path) -> list[Path]:
+    """Write files, given as relative path -> content or its parts, into a folder; return their paths.
 
     If writing fails, no incomplete file remains. Raises InputError if the folder cannot be created or written to.
     """
@@ -60,7 +60,9 @@ def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
             except OSError as error:
                 raise InputError(f"{out / name} could not be written: {error.strerror}.") from None
             partial = all_in_place.enter_context(in_place(out / name))
-            partial.write_bytes(content.encode() if isinstance(content, str) else content)
+            with partial.open("wb") as file:
+                for part in (content,) if isinstance(content, (str, bytes)) else content:
+                    file.write(part.encode() if isinstance(part, str) else part)
     return [out / name for name in files]
 
 

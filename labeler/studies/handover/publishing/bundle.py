@@ -419,7 +419,9 @@ def _zip(folder: Path, archive: Path) -> None:
         for path in _paths(folder):
             info = ZipInfo(path, EPOCH_OF_ZIP)
             info.compress_type, info.external_attr, info.create_system = ZIP_DEFLATED, 0o644 << 16, 3
-            out.writestr(info, (folder / path).read_bytes())
+            info.file_size = (folder / path).stat().st_size
+            with (folder / path).open("rb") as content, out.open(info, "w") as member:
+                shutil.copyfileobj(content, member, 2**20)
 
 
 def _sha256(file: Path) -> str:
@@ -541,7 +543,9 @@ def _texts(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield the texts in the files of a folder."""
     for path in _paths(folder):
         if metadata.is_text(path):
-            yield path, _BASE64.sub("", (folder / path).read_bytes().decode())
+            with (folder / path).open(encoding="utf-8", newline="\n") as lines:
+                for line in lines:
+                    yield path, _BASE64.sub("", line)
     frame = pd.read_parquet(folder / ITEMS)
     for column in frame:
         for text in frame[column]:

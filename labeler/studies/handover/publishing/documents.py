@@ -1,8 +1,10 @@
 """Write the texts of a published study: README, datasheet and codebook, and pages that need no server."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, groupby
 from typing import Any
 
 import jinja2
@@ -16,7 +18,7 @@ from labeler.studies.handover.publishing import metadata
 from labeler.studies.handover.publishing.facts import SOFTWARE, DatasetFacts
 from labeler.studies.handover.publishing.publish_file import BLANK
 from labeler.studies.items import drawing
-from labeler.studies.model import Item, ItemRole, Kind
+from labeler.studies.model import ItemRole, Kind
 from labeler.studies.questions import NOT_SURE
 from labeler.studies.screen import component, thumbnails
 from labeler.studies.screen.kinds import kind_of
@@ -116,44 +118,56 @@ class ItemView:
 KINDS = {"agreed": "people agree", "split": "people disagree", "few": "fewer than two labels"}
 
 
-def pages(copy: Database, facts: DatasetFacts, report_html: str, *, with_pictures: bool) -> dict[str, str]:
-    """Return all pages, as path -> HTML text.
+def pages(
+    copy: Database, facts: DatasetFacts, report_html: str, *, with_pictures: bool
+) -> dict[str, str | Iterator[str]]:
+    """Return all pages, as path -> HTML text or its parts, which are drawn when they are written.
 
     `copy` is the study without names. Without `with_pictures`, there are no pictures and no practice.
     """
-    views = list(_views(copy, facts, with_pictures=with_pictures))
+    rows = facts.tables.items.frame.sort_values(["application", "item"], kind="stable").to_dict("records")
+    n_of_kind = Counter(_kind(row, facts.categories) for row in rows)
     practice = _practice(copy, facts) if with_pictures else []
     named = {name: title for name, title in PAGES.items() if name != "practice" or practice}
     short = document(facts.report).sections[0].blocks[0]
     of_page: dict[str, Any] = {
         "index": {"sentences": getattr(short, "items", ()), "n_practice": len(practice)},
         "items": {
-            "views": views,
-            "kinds": {
-                kind: (words, n) for kind, words in KINDS.items() if (n := sum(view.kind == kind for view in views))
-            },
+            "n_items": len(rows),
+            "applications": _by_application(_views(copy, facts, rows, with_pictures=with_pictures)),
+            "kinds": {kind: (words, n_of_kind[kind]) for kind, words in KINDS.items() if n_of_kind[kind]},
         },
     }
-    texts = {
-        name: _rendered_html(f"{name}.html.j2", facts, pages=named, current=name, **values)
-        for name, values in of_page.items()
+    texts: dict[str, str | Iterator[str]] = {
+        name: _html(f"{name}.html.j2", facts, pages=named, current=name, **values) for name, values in of_page.items()
     }
-    heading = _rendered_html("navigation.html.j2", facts, pages=named, current="report")
+    heading = "".join(_html("navigation.html.j2", facts, pages=named, current="report"))
     texts["report"] = report_html.replace(_BODY, f"{_BODY}{heading}", 1)
     if practice:
-        heading = _rendered_html("navigation.html.j2", facts, pages=named, current="practice")
+        heading = "".join(_html("navigation.html.j2", facts, pages=named, current="practice"))
         data = _round(facts, practice)
         texts["practice"] = component.standalone(data, clean(f"Practice: {facts.answers.title}"), heading=heading)
     return {f"{FOLDER}/{name}.html": text for name, text in texts.items()}
 
 
-def _views(copy: Database, facts: DatasetFacts, *, with_pictures: bool) -> Iterator[ItemView]:
+def _by_application(views: Iterator[ItemView]) -> Iterator[tuple[str, Iterator[ItemView]]]:
+    """Yield each application with its items; spellings that differ only in case are one application."""
+    for _name, group in groupby(views, key=lambda view: view.application.lower()):
+        members = iter(group)
+        first = next(members)
+        yield first.application, chain([first], members)
+
+
+def _views(
+    copy: Database, facts: DatasetFacts, rows: Sequence[Mapping[Any, Any]], *, with_pictures: bool
+) -> Iterator[ItemView]:
+    """Yield the items one after the other, so that memory holds one picture."""
+    kind = drawing.kind_of_study(copy)
     labels = dict(iter(facts.tables.labels.frame.groupby("item")))
     verdicts = dict(iter(facts.tables.verdicts.groupby("item")))
     of_name = {item.name: item for item in items.all_items(copy)}
-    rows = facts.tables.items.frame.sort_values(["application", "item"], kind="stable").reset_index(drop=True)
-    for number, row in enumerate(rows.to_dict("records"), start=1):
-        item = of_name[row["item"]]
+    numbered = [(number, row, of_name[row["item"]]) for number, row in enumerate(rows, start=1)]
+    for number, row, item in sorted(numbered, key=lambda one: one[2].application.lower()):
         payload = drawing.payload_of_item(copy, item.item_id) if with_pictures and item.n_runs else None
         of_item = labels.get(item.name)
         yield ItemView(
@@ -162,7 +176,9 @@ def _views(copy: Database, facts: DatasetFacts, *, with_pictures: bool) -> Itera
             item.application,
             _about(row),
             "" if payload is None
-            else _picture(copy, item),
+            else thumbnails.always_light(
+                kind.thumbnail(payload, label=clean(f"The runs of {item.name}"), panel=PANEL, height=None)
+            ),
             "" if payload is None else _axis(payload),
             "" if of_item is None else _labels(of_item),
             _consensus(row),
@@ -170,11 +186,6 @@ def _views(copy: Database, facts: DatasetFacts, *, with_pictures: bool) -> Itera
             tuple(_verdicts(verdicts[item.name])) if item.name in verdicts else (),
             _comments(of_item),
         )  # fmt: skip
-
-
-def _picture(copy: Database, item: Item) -> str:
-    label = clean(f"The runs of {item.name}")
-    return thumbnails.always_light(drawing.thumbnail_of_item(copy, item.item_id, label=label, panel=PANEL))
 
 
 def _about(row: Mapping[Any, Any]) -> str:
@@ -292,7 +303,8 @@ def _explained(item: PracticeItem, answer: str) -> str:
     return f"Your answer: {answer}. People: {people}.{verdicts} This is {item.name}."
 
 
-def _rendered_html(name: str, facts: DatasetFacts, **values: Any) -> str:
+def _html(name: str, facts: DatasetFacts, **values: Any) -> Iterator[str]:
+    """Yield the lines of a page, without blank lines."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("labeler.studies.handover.publishing"),
         autoescape=True,
@@ -301,7 +313,14 @@ def _rendered_html(name: str, facts: DatasetFacts, **values: Any) -> str:
         lstrip_blocks=True,
         finalize=lambda value: value if hasattr(value, "__html__") else clean(value),
     )
-    text = environment.get_template(name).render(
+    parts = environment.get_template(name).generate(
         facts=facts, answers=facts.answers, citation=metadata.citation(facts.answers), **values
     )
-    return re.sub(r"\n\s*\n+", "\n", text)
+    line, is_first = "", True
+    for part in parts:
+        *lines, line = "".join((line, part)).split("\n")  # a sum would escape what comes before marked-up text
+        for complete in lines:
+            if is_first or complete.strip():
+                yield f"{complete}\n"
+            is_first = False
+    yield line
