@@ -192,6 +192,7 @@ def _about(row: Mapping[Any, Any]) -> str:
     measured = f"{row['n_runs']} runs with at least {row['n_iterations']:,} iterations" if row["n_runs"] else ""
     role = {
         ItemRole.CALIBRATION.value: "calibration, in no result",
+        ItemRole.ATTENTION.value: "source of an attention check, in no result",
         ItemRole.CHOSEN.value: "chosen, used only for learning",
         ItemRole.EXCLUDED.value: f"excluded: {row['excluded_why']}",
     }.get(row["role"], "")

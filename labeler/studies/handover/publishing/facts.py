@@ -42,7 +42,7 @@ class DatasetFacts:
 
     @property
     def n_left_out(self) -> int:
-        """Number of items that all results leave out: excluded items and calibration items."""
+        """Number of items that all results leave out: excluded items, calibration items and sources of checks."""
         return len(self.tables.items.frame) - self.n_items
 
     @property

@@ -432,6 +432,7 @@ _MEASURED_COLUMNS = (
         "role", "text", "use of the item in the results",
         values={
             "counted": "used", "calibration": "labelled only in the calibration round",
+            "attention": "not labelled: an attention check was made from it",
             "chosen": "labelled because it is informative; used only for learning",
             "excluded": "not used; see excluded_why",
         },

@@ -11,7 +11,7 @@ import pytest
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.audit import audit
 from labeler.studies.course import calibrating, course, staffing
-from labeler.studies.handover import exchange
+from labeler.studies.handover import anonymising, exchange
 from labeler.studies.items import browsing, importing
 from labeler.studies.labelling import inbox, label_file
 from labeler.studies.model import Kind, PlanParameters, Role
@@ -20,6 +20,7 @@ from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
 from labeler.studies.results import attention, next_items
 from labeler.studies.store import assignments, items, open_database, runs
+from tests.labeler.studies.handover.test_publishing import publish
 from tests.making import (
     NOW,
     REVIEWERS,
@@ -189,6 +190,22 @@ def test_the_report_is_that_of_a_study_in_which_nobody_was_attentive(checked, tm
         assert report["course"].pop("attention")["guess"] == 0.5
         report["study"].pop("chain")
     assert reports[0] == reports[1]
+
+
+def test_a_copy_without_names_verifies_and_a_data_set_has_no_check(checked, tmp_path):
+    for name in REVIEWERS:
+        answer_all(checked, name)
+    end_study(checked)
+    anonymising.anonymise(checked, tmp_path / "copy.study", keep_benchmarks=False, **WHO)
+    with open_database(tmp_path / "copy.study") as copy:
+        assert audit.audit(copy).faults == ()
+        assert [row.n_right for row in attention.checks(copy).reviewers] == [4] * 4
+        assert not [item for item in items.all_items(copy, with_checks=True) if "bench_" in item.benchmark + item.name]
+    folder = publish(checked, tmp_path / "out").folder
+    labelled = pd.read_csv(folder / "data/labels.csv")
+    assert len(labelled) == sum(row.assignment.kind is not Kind.ATTENTION for row in assignments.everything(checked))
+    roles = pd.read_parquet(folder / "data/items.parquet")["role"].value_counts().to_dict()
+    assert roles == {"counted": 12, "attention": 4}
 
 
 def test_a_comment_on_a_check_names_the_item_that_it_was_made_from(checked):
