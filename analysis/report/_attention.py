@@ -83,7 +83,7 @@ def describe_attention(checks: AttentionChecks) -> list[str]:
         return ["No reviewer has given a label to an attention check."]
     sentences = []
     if len(names[MORE]) == n_people > 1:
-        sentences.append(f"All {n_people} reviewers were right {MORE}.")
+        sentences.append(f"{'Both' if n_people == 2 else f'All {n_people}'} reviewers were right {MORE}.")
     elif names[MORE]:
         sentences.append(f"{joined(names[MORE])} {'was' if len(names[MORE]) == 1 else 'were'} right {MORE}.")
     if names[CANNOT_TELL]:
