@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analysis.document import Block, Paragraph, share, table
+from analysis.document import Block, Paragraph, estimate, table
 from analysis.statistics.intervals import Estimate, wilson
 from analysis.text import joined, percent
 
@@ -103,7 +103,7 @@ def describe_checked(checks: AttentionChecks, row: CheckedReviewer) -> dict[str,
     places = joined([str(answer.place) for answer in own])
     wrong = [f"{answer.place} ({_minute(answer.at_utc)})" for answer in own if answer.right is False]
     return {
-        "Reviewer": row.reviewer, "Right": f"{row.n_right} of {row.n_labels}", "Share": share(row.right),
+        "Reviewer": row.reviewer, "Right": f"{row.n_right} of {row.n_labels}", "Share": estimate(row.right),
         "Compared with guessing": row.outcome, "No label": str(row.n_checks - row.n_labels),
         "Places": f"{places} of {own[0].n_items}", "Wrong at": joined(wrong) or "—",
     }  # fmt: skip

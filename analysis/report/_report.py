@@ -23,7 +23,7 @@ from analysis.report._classifiers import (
     comparisons,
     with_holm,
 )
-from analysis.report._consensus import Consensus, Done, consensus_numbers, latent_numbers
+from analysis.report._consensus import Consensus, Done, Latent, StatedRates, consensus_numbers, latent_numbers
 from analysis.report._course import Course
 from analysis.report._replacing import EXPERT, Replacement, replacements
 from analysis.report._settings import MOST_REVIEWERS, SIMILARITY, CategorySet, Provenance, ReportStyle, Resampling
@@ -189,7 +189,8 @@ def summarise(
     done = _counted(progress, 1 + len(classifiers) + (1 if resampling.n_sweeps else 0))
     agreement = done(agreement_numbers(labels, categories, level, resampling, applications))
     is_compared = agreement.n_reviewers <= MOST_REVIEWERS
-    latent, latent_rates = None, {}
+    latent: Latent | None = None
+    latent_rates: dict[str, StatedRates] = {}
     if is_compared:
         latent, latent_rates = latent_numbers(
             truth, labels.first, verdicts, categories, level, resampling, done, has_signal=has_signal(agreement),
