@@ -68,12 +68,14 @@ def test_every_text_format_is_converted_to_the_same_numbers_as_with_all_packages
 
 def test_a_check_writes_its_results_without_further_packages(tmp_path):
     before, after = (ROOT / "data" / "check" / name for name in ("before.json", "after.json"))
+    few = tmp_path / "few.csv"
+    few.write_text("benchmark,run,value,unit\n" + "".join(f"b,{run},{1 + run / 100},s\n" for run in range(6)))
     outputs = ("--json", "1.json", "--markdown", "1.md", "--junit", "1.xml", "-v")
     (check, noise) = light(
-        tmp_path, ("check", after, "--against", before, *outputs, "--annotations", "github"), ("noise", before)
+        tmp_path, ("check", after, "--against", before, *outputs, "--annotations", "github"), ("noise", few)
     )  # fmt: skip
     assert check[0] == 1 and noise[0] == 0, (check, noise)
-    assert {path.name for path in tmp_path.iterdir()} == {"1.json", "1.md", "1.xml"}
+    assert {path.name for path in tmp_path.iterdir()} == {"1.json", "1.md", "1.xml", few.name}
 
 
 def test_methods_print_their_results_without_further_packages_and_what_needs_more_says_how_to_install_it(tmp_path):

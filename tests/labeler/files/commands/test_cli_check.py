@@ -571,7 +571,9 @@ def test_a_file_in_which_every_benchmark_failed_cannot_be_imported(here, name):
 def test_noise_of_one_version_gives_limits_for_the_check(here):
     rng = np.random.default_rng(1)
     short(here / "steady.json", *(1 + 0.01 * rng.normal(size=24)))
-    rows = json.loads(run("noise", "steady.json", "--json").stdout)
+    done = run("noise", "steady.json", "bad.json", "--json", "--out", "own-limits.toml", code=1)
+    assert "Refused bad.json" in done.stderr
+    rows = json.loads(done.stdout)
     assert [(row["runs"], row["measured"]) for row in rows] == [
         (n, design) for n in (3, 5, 10) for design in ("by turns", "in blocks")
     ]
@@ -579,8 +581,6 @@ def test_noise_of_one_version_gives_limits_for_the_check(here):
     short(here / "drift.json", *np.linspace(1, 1.5, 24))
     rows = {(row["runs"], row["measured"]): row for row in json.loads(run("noise", "drift.json", "--json").stdout)}
     assert rows[10, "in blocks"]["undecided"] > 0.4 > 0.1 > rows[10, "by turns"]["false alarms"]
-    run("noise", "steady.json", "--out", "own-limits.toml")
-    assert "Refused bad.json" in run("noise", "steady.json", "bad.json", code=1).stderr
     check(f"{NEW} --limits own-limits.toml --runs 4", DISSIMILAR)
 
 

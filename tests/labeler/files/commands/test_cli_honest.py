@@ -211,13 +211,23 @@ ON_FILES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", ON_FILES, ids=[" ".join(command) for command in ON_FILES])
-def test_no_command_on_files_lets_a_warning_of_a_library_through(here, command):
+LONG = {"noise", "trust"}  # commands that resample; daily, they read some of the files
+
+
+@pytest.mark.parametrize(
+    ("command", "step"),
+    [
+        *((command, 8 if command[0] in LONG else 1) for command in ON_FILES),
+        *(pytest.param(command, 1, marks=pytest.mark.slow) for command in ON_FILES if command[0] in LONG),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else f"each {value}",
+)
+def test_no_command_on_files_lets_a_warning_of_a_library_through(here, command, step):
     go(here / "zeros.txt", 1000.0)
     k6(here / "k6.json", failed=0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for path in [*SAMPLES, here / "zeros.txt", here / "k6.json", CHECK / "after.json"]:
+        for path in [*SAMPLES[::step], here / "zeros.txt", here / "k6.json", CHECK / "after.json"]:
             done = run(*(path if part == "PATH" else part for part in command), code=None)
             assert done.exit_code in (0, 1, 2, 3), (path, done.output)
             assert "unexpectedly" not in done.stderr and "Warning:" not in done.stderr, (path, done.stderr)
@@ -297,7 +307,8 @@ def hostile(here):
         ("check", "new.csv", "--against", "old.csv", "--markdown"),
         ("check", "new.csv", "--against", "old.csv", "--junit"),
         ("check", "x*", "y*", "--against", "old.csv", "--markdown"), ("check", "x*", "y*", "--annotations", "github"),
-        ("noise", "old.csv"), ("spread", "new.csv", "x*", "y*"), ("trust", "old.csv", "--runs", "2"),
+        ("noise", "old.csv"), ("spread", "new.csv", "x*", "y*"),
+        pytest.param(("trust", "old.csv", "--runs", "2"), marks=pytest.mark.slow),
         ("contexts", "new.csv", "old.csv"), ("order", "new.csv"), ("trend", "new.csv", "old.csv"),
         ("import", "--dry-run", "new.csv", "y*"), ("convert", "new.csv", "y*", "--to", "parquet", "--out", "o.parquet"),
         ("convert", "new.csv", "--to", "icpe", "--out", "o"),
