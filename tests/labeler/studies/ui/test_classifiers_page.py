@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ from labeler.studies.ui.coordinator import results
 from labeler.studies.verdicts import computing
 from tests.labeler.studies.ui.pages import button, checked, coordinator_page, texts
 from tests.making import NOW, import_all, make_study, result_file
+from tests.sentences import says
 
 CAROL = {"actor": "carol", "now": NOW}
 
@@ -41,11 +43,12 @@ def studies(tmp_path_factory):
         rows += [[name, reviewer, "dissimilar" if gap > 0.15 else "similar"] for reviewer in ("ada", "ben")]
     with (folder / "labels.csv").open("w", newline="") as file:
         csv.writer(file).writerows(rows)
+    make_study(folder / "judged.study", n_items=0)
+    with open_database(folder / "judged.study") as db:
+        import_all(db, *files)
+        computing.compute_verdicts(db, actor="carol")
     for name, path in paths.items():
-        make_study(path, n_items=0)
-        with open_database(path) as db:
-            import_all(db, *files)
-            computing.compute_verdicts(db, actor="carol")
+        with open_database(shutil.copy(folder / "judged.study", path)) as db:
             first = 20 if name == "open" else None
             assigning.confirm_plan(db, PlanParameters(seed=5, overlap=0, retest=0), first=first, **CAROL)
             if name == "unblinded":
@@ -61,6 +64,17 @@ def test_before_unblinding_the_page_says_when_it_fills(studies):
     assert not page.button
 
 
+def test_too_few_items_to_learn_from_are_an_error_on_the_page(studies, tmp_path):
+    study = shutil.copy(studies["unblinded"], tmp_path / "few.study")
+    with open_database(study) as db:
+        db.execute("UPDATE items SET excluded_why = 'noise' WHERE item_id <= 5")
+    page = checked(coordinator_page("Results", "Classifiers", study, "carol"))
+    page = checked(button(page, results.LEARN).click().run())
+    assert says(page.error[0].value, "59", "60")
+    assert not page.get("download_button")
+
+
+@pytest.mark.slow
 def test_a_classifier_is_learned_and_its_files_can_be_taken_away(studies):
     page = checked(coordinator_page("Results", "Classifiers", studies["unblinded"], "carol"))
     page = checked(button(page, results.LEARN).click().run())
