@@ -25,7 +25,7 @@ NASTY = {
     "deep lists": b"[" * 50_000,
     "deep lists that end": b"[[" + b"[" * 50_000 + b"]" * 50_000 + b"]]",
     "deep objects": b'{"benchmarks":' * 20_000,
-    "a bomb": gzip.compress(b"[" + b"0," * 80_000_000),
+    "a bomb": gzip.compress(b"[") + 80 * gzip.compress(b"0," * 1_000_000),
     "compressed twice": gzip.compress(gzip.compress(TABLE)),
     "half a gzip file": gzip.compress(TABLE)[:-9],
     "half of UTF-16": TABLE.decode().encode("utf-16")[:-1],
@@ -47,12 +47,12 @@ def test_nasty_content_is_refused_in_a_sentence(name, file):
     assert len(outcome.reason) < 1500 and "9" * 100 not in outcome.reason
 
 
-@pytest.mark.parametrize("name", [name for name in NASTY if name != "a bomb"])
 @pytest.mark.parametrize("format_name", FORMATS)
-def test_a_reader_that_is_named_refuses_it_too(name, format_name):
-    outcome = read_or_refusal("a.json", NASTY[name], format=format_name)
-    assert isinstance(outcome, Refused), outcome
-    assert outcome.reason.strip() and not OF_A_PROGRAM.search(outcome.reason), outcome.reason
+def test_a_reader_that_is_named_refuses_it_too(format_name):
+    for name in NASTY.keys() - {"a bomb"}:
+        outcome = read_or_refusal("a.json", NASTY[name], format=format_name)
+        assert isinstance(outcome, Refused), (name, outcome)
+        assert outcome.reason.strip() and not OF_A_PROGRAM.search(outcome.reason), (name, outcome.reason)
 
 
 @pytest.mark.parametrize(

@@ -41,12 +41,12 @@ NAMES = ["a.json", "a.parquet", "a.csv", "a.txt", "a", "a.json.csv"]
 
 
 @pytest.mark.parametrize("format_name", FILES)
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_the_format_is_found_from_the_content_under_any_name(format_name, name, pack):
-    (benchmark,) = read_bytes(name, pack(FILES[format_name]))
-    assert plain(benchmark) == EXPECTED[format_name]
-    assert read_bytes(name, pack(FILES[format_name]), format=format_name)[0].name == benchmark.name
+def test_the_format_is_found_from_the_content_under_any_name(format_name, pack):
+    for name in NAMES:
+        (benchmark,) = read_bytes(name, pack(FILES[format_name]))
+        assert plain(benchmark) == EXPECTED[format_name], name
+        assert read_bytes(name, pack(FILES[format_name]), format=format_name)[0].name == benchmark.name
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -96,11 +96,11 @@ def test_a_format_that_does_not_exist_is_refused_by_name():
     assert not isinstance(error.value, Refused)
 
 
-@pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("content", [b"", b"hello", b"PAR1", b'{"a": 1}', b"\xff\xfe"])
-def test_content_of_another_format_than_the_named_one_is_refused(format_name, content):
-    with pytest.raises(Refused, match=r"^a\.json: ."):
-        read_bytes("a.json", content, format=format_name)
+def test_content_of_another_format_than_the_named_one_is_refused(content):
+    for format_name in FORMATS:
+        outcome = read_or_refusal("a.json", content, format=format_name)
+        assert isinstance(outcome, Refused) and re.match(r"a\.json: .", str(outcome)), (format_name, outcome)
 
 
 def test_a_refusal_says_file_place_and_reason():
