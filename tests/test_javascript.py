@@ -93,7 +93,6 @@ def test_lint_is_found_where_it_is(tmp_path):
     assert "no-unused-vars" in said.stdout
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
-def test_lines_of_javascript_fit_the_screen(path):
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert [number for number, line in enumerate(lines, start=1) if len(line) > MAX_WIDTH] == []
+def test_lines_of_javascript_fit_the_screen():
+    lines = [f"{path.name}: {line}" for path in MODULES for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [line for line in lines if len(line.partition(": ")[2]) > MAX_WIDTH] == []

@@ -286,11 +286,11 @@ def test_no_run_vanishes_from_the_core_axis_however_far_it_deviates(runs):
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -1.0, 1e-12, -1e12, 5e-324])
-@pytest.mark.parametrize("n_iterations", [1, 2, 60])
 @pytest.mark.parametrize("rule", AXIS_RULES)
-def test_runs_without_any_variation_have_axes_around_them(value, n_iterations, rule):
-    axes = axis_limits([np.full(n_iterations, value)] * 2, rule=rule)
-    assert all(low < value < high for low, high in axes.values())
+def test_runs_without_any_variation_have_axes_around_them(value, rule):
+    for n_iterations in (1, 2, 60):
+        axes = axis_limits([np.full(n_iterations, value)] * 2, rule=rule)
+        assert all(low < value < high for low, high in axes.values()), n_iterations
 
 
 @given(st.one_of(several(max_iterations=120), SHORT_RUNS), st.sampled_from([0.0, 0.1]), st.sampled_from(AXIS_RULES))

@@ -59,8 +59,8 @@ def place(panel):
 
 
 @pytest.mark.parametrize("n_runs", range(2, 21))
-@pytest.mark.parametrize("rule", binning.AXIS_RULES)
-def test_every_run_has_a_panel_of_its_own_inside_the_picture(n_runs, rule):
+def test_every_run_has_a_panel_of_its_own_inside_the_picture(n_runs):
+    rule = list(binning.AXIS_RULES)[n_runs % len(binning.AXIS_RULES)]
     text = drawn(noise(n_runs, 200), rule)
     root = ElementTree.fromstring(text)
     places = [place(panel) for panel in panels(text)]
