@@ -277,11 +277,10 @@ def test_pages_of_coordinators_show_texts_as_they_are(study, tmp_path, place, vi
     assert raw(coordinator_page(place, view, path, **folds, **{"chosen-person": PEOPLE[0]})) == []
 
 
-@pytest.mark.parametrize("name", PEOPLE[:2])
 @pytest.mark.parametrize("module", OWN_MODULES)
-def test_pages_of_reviewers_show_texts_as_they_are(study, tmp_path, module, name):
+def test_pages_of_reviewers_show_texts_as_they_are(study, tmp_path, module):
     path = in_state(study, tmp_path, State.OPEN)
-    assert raw(reviewer_page(module, path, name)) == []
+    assert raw(reviewer_page(module, path, PEOPLE[1])) == []  # has said every text
 
 
 def in_state(study, folder, state):
