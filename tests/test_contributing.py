@@ -58,10 +58,10 @@ def inserted(text, code, where):
 
 @pytest.fixture
 def project(tmp_path):
-    """A copy of the packages."""
+    """A copy of the packages with their compiled modules, without those that another process is compiling."""
     folder = tmp_path / "project"
     for package in ("analysis", "labeler"):
-        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("*.pyc.*"))
     shutil.copy(ROOT / "pyproject.toml", folder)
     return folder
 
