@@ -22,7 +22,7 @@ from analysis.report._in_short import in_short
 from analysis.report._replacing import replacement_sections
 from analysis.report._report import PAPER, Report, judges_classifiers
 from analysis.report._sentences import checklist_sections, methods
-from analysis.report._settings import row_title, title_of
+from analysis.report._settings import MOST_REVIEWERS, row_title, title_of
 from analysis.text import percent
 
 MAX_COLUMNS = 10  # a paper table with more columns is turned
@@ -170,12 +170,14 @@ def _registry(kind: str, rows: Mapping[str, Mapping[str, Any]]) -> d.Table:
 def wide(answers: pd.DataFrame, verdicts: pd.DataFrame, names: Sequence[str] = CATEGORIES) -> pd.DataFrame:
     """Return a table of first labels, consensus, verdicts and scores, with one row per item, sorted by item.
 
-    The columns are item, status, category, n_labels, `label_REVIEWER` for each reviewer, `verdict_CLASSIFIER` and
-    `score_CLASSIFIER` for each classifier. Items without answers and verdicts are left out.
+    The columns are item, status, category, n_labels, `label_REVIEWER` for each of at most 200 reviewers,
+    `verdict_CLASSIFIER` and `score_CLASSIFIER` for each classifier. Items without answers and verdicts are left out.
     """
     labels = counted_labels(answers, names)
     decided = consensus.agreed_only(labels, names)
-    parts = [decided, labels.pivot(index="item", columns="rater", values="category").add_prefix("label_")]
+    parts = [decided]
+    if labels["rater"].nunique() <= MOST_REVIEWERS:
+        parts.append(labels.pivot(index="item", columns="rater", values="category").add_prefix("label_"))
     for column in ("verdict", "score"):
         if column in verdicts:
             parts += [verdicts.pivot(index="item", columns="classifier", values=column).add_prefix(f"{column}_")]

@@ -34,8 +34,8 @@ from analysis.runs.measures import measure_numbers
 PAPER = "paper"  # the layout of the tables in the paper
 MANY_REVIEWERS = (
     f"With more than {MOST_REVIEWERS} reviewers, the report compares no pairs and no single reviewers, and fits no "
-    "model of their errors, because the number of pairs grows with the square of the number of reviewers. Agreement, "
-    "consensus and classifiers are complete."
+    "model of their errors, because the number of pairs grows with the square of the number of reviewers. The wide "
+    "table of labels has no columns of reviewers. Agreement, consensus and classifiers are complete."
 )
 NO_RESAMPLING, NO_PROVENANCE = Resampling.none(), Provenance()
 # kinds of assignments that have separate tables, and calibration, which no result uses

@@ -22,6 +22,7 @@ from analysis.report import (
     to_html,
     to_latex,
     to_markdown,
+    wide,
 )
 from analysis.report._consensus import StatedRates, mark_of, model_cell
 from analysis.report._in_short import in_short as sentences_in_short
@@ -519,3 +520,15 @@ def test_every_format_has_the_tables_only_on_request_and_only_of_labels(report):
         pd.DataFrame({"item": [], "classifier": [], "verdict": []}),
     )
     assert paper_tables(empty) == ()
+
+
+@pytest.mark.parametrize("of", [CategorySet(), CategorySet(("similar", "dissimilar", "other"), None, ordered=True)])
+def test_a_crowd_is_not_compared_person_by_person_and_the_report_says_why(of):
+    answers, verdicts = simple_study(240, [f"p{at:03}" for at in range(300)])
+    report = summarise(answers.assign(position=range(len(answers))), verdicts, categories=of)
+    assert report.agreement.n_reviewers == answers["reviewer"].nunique() > 200
+    assert [name for name in wide(answers, verdicts, of.names) if name.startswith("label_")] == []
+    assert report.agreement.fleiss_kappa.ends and report.consensus.agreed
+    text = to_markdown(report)
+    assert "compares no pairs and no single reviewers" in text
+    assert text.count("there are more than 200 reviewers") >= 3
