@@ -387,8 +387,9 @@ def coverage(studies: Sequence[Study]) -> Iterator[str]:
 def page(studies: Sequence[Study]) -> str:
     """Return the page with all tables, and ten whole texts."""
     texts = []
-    for world in WORLDS[:10]:
-        of = next((of for of in studies if of.cell[:2] == (world, 324) and of.replicate % 2 == 1), None)
+    for at, world in enumerate(WORLDS[:10]):
+        cell = (world, 324, LABELS[at % 2])
+        of = next((of for of in studies if of.cell[:3] == cell and of.replicate % 2 == 1), None)
         if of is not None:
             labels = "two labels" if of.cell[2] == 2 else "four labels"
             texts += [f"### {world[:1].upper()}{world[1:]}, 324 items, {labels} per item\n"]
@@ -406,8 +407,8 @@ HEAD = """# Sentences that are false
 {n} simulated studies of four reviewers and three classifiers, in eleven worlds, with 60, 324 and 586 items and two or
 four labels per item; every second study has applications. What is true is measured on 20,000 further items of the same
 reviewers. `python -m tests.performance.sentences STUDIES.jsonl --seconds 20000` simulates the studies and writes this
-page. A sentence that names somebody is an accusation. Whether errors are independent was tested in {n_model} studies
-with four labels, in the worlds in which they are; [a page of its own](consensus.md) has more.
+page; with `--model`, it adds studies whose reviewers err independently and tests whether the labels show it ({n_model}
+studies with four labels; [a page of its own](consensus.md) has more). A sentence that names somebody is an accusation.
 """
 SAID = """## How often each sentence is said
 
