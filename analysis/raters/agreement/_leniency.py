@@ -29,6 +29,7 @@ from analysis.statistics.results import Result
 
 _MAX_STEPS, _TOLERANCE, _ROUNDING, _LEAST_SHARE = 100, 1e-10, 1e-12, 1e-6
 _MAX_CELLS = 4_000_000  # maximum number of array elements of polynomials that are computed together
+_CACHED_CELLS = 100_000  # the same within a step, so that they stay in the cache of the processor
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,18 @@ def _groups(y: Floats) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], F
             yield members[part], rows[part, -1], n_of_size[part]
 
 
+def _polynomials_without_two(odds: Floats) -> Floats:
+    """Return the elementary symmetric polynomials of the odds without each two raters; on the diagonal, without one."""
+    n_groups, size = odds.shape
+    without = np.zeros((n_groups, size, size, size + 1))
+    without[..., 0] = 1
+    for k in range(size):
+        more = odds[:, k, None, None, None] * without[..., : k + 1]  # higher polynomials of the first raters are 0
+        more[:, k], more[:, :, k] = 0, 0
+        without[..., 1 : k + 2] += more
+    return without
+
+
 def _terms(
     beta: Floats, members: NDArray[np.int64], totals: NDArray[np.int64], n: Floats
 ) -> tuple[float, Floats, Floats]:
@@ -157,20 +170,20 @@ def _terms(
     """
     n_groups, size = members.shape
     odds = np.exp(beta[members])
-    without = np.zeros((n_groups, size, size, size + 1))  # polynomials without two raters; on the diagonal, without 1
-    without[..., 0] = 1
     whole = np.zeros((n_groups, size + 1))
     whole[:, 0] = 1
     for k in range(size):
-        odds_k = odds[:, k]
-        whole[:, 1:] += odds_k[:, None] * whole[:, :-1]
-        is_in = np.ones((size, size))
-        is_in[k], is_in[:, k] = 0, 0
-        without[..., 1:] += odds_k[:, None, None, None] * is_in[..., None] * without[..., :-1]
-    group = np.arange(n_groups)
-    denominator = whole[group, totals]
-    one = odds * without[group, :, :, totals - 1][:, range(size), range(size)] / denominator[:, None]
-    both = without[group, :, :, np.maximum(totals - 2, 0)] * (totals >= 2)[:, None, None]
+        whole[:, 1:] += odds[:, k, None] * whole[:, :-1]
+    denominator = whole[np.arange(n_groups), totals]
+    one, both = np.empty((n_groups, size)), np.empty((n_groups, size, size))
+    n_aside = max(_CACHED_CELLS // size**3, 1)
+    for part in (slice(begin, begin + n_aside) for begin in range(0, n_groups, n_aside)):
+        without = _polynomials_without_two(odds[part])
+        group = np.arange(len(without))
+        one[part] = without[group, :, :, totals[part] - 1][:, range(size), range(size)]
+        both[part] = without[group, :, :, np.maximum(totals[part] - 2, 0)]
+    one = odds * one / denominator[:, None]
+    both *= (totals >= 2)[:, None, None]
     both *= odds[:, :, None] * odds[:, None, :] / denominator[:, None, None]
     both[:, range(size), range(size)] = one
     covariance = n[:, None, None] * (both - one[:, :, None] * one[:, None, :])

@@ -64,6 +64,12 @@ def test_few_items_are_tested_by_ranks_and_two_people_are_said_to_be_less_reliab
     assert all(0 <= person.p <= 1 for person in found.people)
 
 
+def test_counting_equal_answers_gives_what_comparing_each_with_the_others_gives():
+    answers, machine = drawn(40, 0.3, machine_error=0.4, people="abcd")
+    counted = alternative_annotator(answers, machine, share_equal)
+    assert counted == alternative_annotator(answers, machine, lambda answer, others: share_equal(answer, others))
+
+
 def test_points_use_the_same_function():
     marks = {at: {"a": (10 + at,), "b": (11 + at,), "c": (10 + at, 50)} for at in range(30)}
     machine = {at: (10 + at,) for at in marks}
