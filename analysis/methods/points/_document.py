@@ -89,10 +89,10 @@ def _changes_in_short(found: MarkAgreement) -> Iterator[str]:
     ordered = sorted(found.mean_marks, key=lambda person: found.mean_marks[person])
     fewest, most = ordered[0], ordered[-1]
     yield (
-        f"The number of marks per item has an intraclass correlation of {_estimate(found.number_of_marks)}"
-        f": {fewest} marks {found.mean_marks[fewest]:.1f} changes per item, {most} {found.mean_marks[most]:.1f}."
+        f"The intraclass correlation of the number of marks per item is {_estimate(found.number_of_marks)}."
+        f" Per item, {fewest} marks {found.mean_marks[fewest]:.1f} changes, and {most} {found.mean_marks[most]:.1f}."
     )
-    yield f"Whether there is any change: Fleiss' kappa {_estimate(found.any_change)}."
+    yield f"On whether there is any change, Fleiss' kappa is {_estimate(found.any_change)}."
     above = found.f1_above_chance
     yield (
         f"Within {found.margin:g} points, each person's F1 against the rest is {_estimate(above.score)}"
@@ -111,7 +111,7 @@ def _starts_in_short(found: StartAgreement) -> Iterator[str]:
     if found.n_runs == 0:
         yield "No run has two people, so agreement cannot be measured."
         return
-    yield f"Whether a run ever becomes steady: Fleiss' kappa {_estimate(found.never)}."
+    yield f"On whether a run ever becomes steady, Fleiss' kappa is {_estimate(found.never)}."
     yield (
         f"On the start, alpha is {_estimate(found.alpha_of_iterations)}, and "
         f"{_estimate(found.alpha)} for log(1 + start)."
@@ -129,8 +129,9 @@ def _best_in_short(survey: PointsSurvey) -> Iterator[str]:
             yield f"Nearest to people: {best.name}; its start differs from a person's by a factor of {_factor(found)}."
         else:
             value = d.number(found.mean.value)
-            than = "" if difference.value is None else f", {_estimate(difference)} more than {survey.baseline}"
-            yield f"Nearest to people by {score.name}: {best.name} with {value}{than}."
+            found = f"Nearest to people by {score.name}: {best.name} with {value}"
+            more = f"; its difference to {survey.baseline} is {_estimate(difference)}"
+            yield f"{found}{'' if difference.value is None else more}."
     for at, score in enumerate(others[0].scores if others else ()):
         yield f"By {score.name}, {_may_replace(survey, at)}."
     tests = [score.replaces for row in survey.detectors for score in row.scores]
