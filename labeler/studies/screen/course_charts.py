@@ -170,19 +170,18 @@ def trade_off(rows: Sequence[Mapping[str, Any]], here: Mapping[str, Any]) -> Any
 
     Rows have the keys minutes, half-width and quantity; `here` is such a row.
     """
-    x = alt.X("minutes:Q", title="minutes per reviewer", axis=alt.Axis(grid=False, tickCount=6))
-    y = alt.Y(
-        "half-width:Q", title=None, axis=alt.Axis(tickCount=4, labelExpr="'±' + datum.label"), scale={"zero": False}
-    )
     table = pd.DataFrame([{**row, "is here": row["quantity"] == here["quantity"]} for row in rows])
-    colour = alt.condition("datum['is here']", alt.value(BAR), alt.value(SOFT))
-    line = alt.Chart(table).mark_line(strokeWidth=2.5).encode(x=x, y=y, detail="quantity:N", color=colour)
     last = table.loc[table.groupby("quantity")["minutes"].idxmax()].sort_values("half-width", ascending=False)
     low, high = table["half-width"].min(), table["half-width"].max()
-    gap, places = (high - low) * LINE_PX / TRADE_OFF_PX, list[float]()
+    gap, places = (high - low) * LINE_PX / (TRADE_OFF_PX - len(last) * LINE_PX), list[float]()
     for at in last["half-width"]:  # from the top down, so that no name covers another
         places.append(min(at, places[-1] - gap) if places else at)
-    name_y = alt.Y("place:Q", title=None, scale={"zero": False})
+    scale = alt.Scale(domain=[min(low, *places), high], nice=False)
+    x = alt.X("minutes:Q", title="minutes per reviewer", axis=alt.Axis(grid=False, tickCount=6))
+    y = alt.Y("half-width:Q", title=None, axis=alt.Axis(tickCount=4, labelExpr="'±' + datum.label"), scale=scale)
+    colour = alt.condition("datum['is here']", alt.value(BAR), alt.value(SOFT))
+    line = alt.Chart(table).mark_line(strokeWidth=2.5).encode(x=x, y=y, detail="quantity:N", color=colour)
+    name_y = alt.Y("place:Q", title=None, scale=scale)
     ends = alt.Chart(last.assign(place=places)).mark_text(align="left", dx=6, fontSize=13, color=SOFT).encode(
         x=x, y=name_y, text="quantity:N"
     )  # fmt: skip
