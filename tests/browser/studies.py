@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labeler.studies.course import coordinating
-from labeler.studies.model import PlanParameters, Protocol, Role
+from labeler.studies.model import PlanParameters, Protocol, Question, Role
 from labeler.studies.people import identity
 from labeler.studies.preparing import assigning
 from labeler.studies.store import open_database
@@ -26,12 +26,13 @@ def make(
     reviewers: Sequence[str] = REVIEWERS,
     parameters: PlanParameters = EVERYTHING_BY_PAIRS,
     protocol: Protocol | None = None,
+    question: str | Question = QUESTION,
     now: datetime | None = None,
 ) -> None:
     """A planned study in a new file, open for labelling."""
     now = now or datetime.now(UTC)
     coordinating.create_study(
-        path, name="Caches", question=QUESTION, coordinator="carol", protocol=protocol or Protocol(), now=now
+        path, name="Caches", question=question, coordinator="carol", protocol=protocol or Protocol(), now=now
     )
     with open_database(path) as db:
         import_all(db, *(result_file(name, runs) for name, runs in items.items()))

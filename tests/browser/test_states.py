@@ -3,29 +3,33 @@
 import os
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from labeler.studies.course import course
+from labeler.studies.course import course, joining
+from labeler.studies.labelling import own_result
 from labeler.studies.model import PlanParameters
 from labeler.studies.plan.lifecycle import Step
+from labeler.studies.questions import SCALE, SIMILAR, Ask
 from labeler.studies.store import Database, open_database
 from labeler.studies.ui.coordinator.places import ITEM, PLACES
 from labeler.studies.ui.coordinator.shared import address
 from tests.browser import studies
-from tests.browser.conftest import serving
+from tests.browser.conftest import Served, invited, serving
 from tests.browser.hands import go, item_on_screen, press
-from tests.making import answer_everything, make_study, offers, submit
+from tests.making import NOW, answer_everything, make_study, offers, submit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-WIDTHS = (1440, 800, 390)
+LOOKS = [(scheme, width) for scheme in SCHEMES for width in (1440, 800, 390)]
+FOR_AXE = {("light", 1440), ("dark", 1440), ("light", 390)}  # colours in both themes, and the navigation of phones
 SERIOUS = {"serious", "critical"}
 OF_STREAMLIT = {"list", "listitem"}  # Streamlit puts the sections of its own sidebar into the list of links
 SKIP = "Skip practice and start labelling"
@@ -51,6 +55,8 @@ return Array.from(document.querySelectorAll(".stApp *, .review, .review *")).fil
   return width * height > 3000 && a !== 0 && r + g + b > 600 && !one.closest(pictures);
 }).map((one) => one.outerHTML.slice(0, 100)); }"""
 WIDER = "() => document.documentElement.scrollWidth - innerWidth"
+CALM = """() => !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')
+    && document.getAnimations().every((one) => one.playState !== "running" || one.effect?.getTiming().iterations > 9)"""
 
 
 def findings(page: Page) -> list[str]:
@@ -64,23 +70,23 @@ def findings(page: Page) -> list[str]:
     ]
 
 
-def problems(page: Page, name: str) -> list[str]:
+def problems(page: Page, name: str, *, by_axe: bool = True) -> list[str]:
     """Return what is wrong with a state in any theme and width; with LABELER_SHOTS, save a screenshot of each."""
     found: list[str] = []
     shots = os.environ.get("LABELER_SHOTS")
-    for scheme in SCHEMES:
+    expect(page.locator("h1")).to_have_count(1)
+    for scheme, width in LOOKS:
         page.emulate_media(color_scheme=scheme)
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 800})
-            page.wait_for_timeout(150)  # the page draws itself anew
-            if shots:
-                page.screenshot(path=Path(shots) / f"{name}-{width}-{scheme}.png")
-            there = f"{name}, {width} px, {scheme}: "
-            found += [there + finding for finding in findings(page)]
-            found += [f"{there}wider than the window by {n}" for n in [page.evaluate(WIDER)] if n > 0]
-            found += [f"{there}covered: {one}" for one in page.evaluate(COVERED)]
-            if scheme == "dark":
-                found += [f"{there}bright: {one}" for one in page.evaluate(BRIGHT)[:3]]
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(150)  # the page draws itself anew
+        page.wait_for_function(CALM)
+        if shots:
+            page.screenshot(path=Path(shots) / f"{name}-{width}-{scheme}.png")
+        faults = findings(page) if by_axe and (scheme, width) in FOR_AXE else []
+        faults += [f"wider than the window by {n}" for n in [page.evaluate(WIDER)] if n > 0]
+        faults += [f"covered: {one}" for one in page.evaluate(COVERED)]
+        faults += [f"bright: {one}" for one in page.evaluate(BRIGHT)[:3] if scheme == "dark"]
+        found += [f"{name}, {width} px, {scheme}: {fault}" for fault in faults]
     page.set_viewport_size({"width": 1440, "height": 800})
     page.emulate_media(color_scheme="light")
     return found
@@ -94,70 +100,13 @@ def looked_at(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-@pytest.mark.slow
-def test_every_state_of_a_reviewer(looked_at, tmp_path):
-    study, page = tmp_path / "reviewer.study", looked_at
-    studies.make(study, studies.many(2), reviewers=("ada", "ben"), parameters=studies.EVERYTHING_BY_ALL)
-    found: list[str] = []
-    with serving(study, with_first_visit=True) as served:
-        page.goto(f"{served.url}/join/wrong")
-        page.locator("h1").wait_for()
-        found += problems(page, "sign-in")
-        page.goto(served.link("ada"))
-        page.get_by_role("button", name=SKIP).wait_for()
-        found += problems(page, "first-visit")
-        page.get_by_role("button", name="Practise on six items").click()
-        item_on_screen(page)
-        found += problems(page, "practice")
-        for number in range(6):
-            item_on_screen(page)
-            page.keyboard.press("s")
-            page.locator(".explanation").wait_for()
-            found += problems(page, "practice-answered") if number == 0 else []
-            page.keyboard.press("Enter")
-        page.get_by_role("button", name="Start labelling").wait_for()
-        found += problems(page, "practice-over")
-        page.get_by_role("button", name="Start labelling").click()
-        item_on_screen(page)
-        found += problems(page, "label")
-        page.keyboard.press("?")
-        found += problems(page, "help")
-        page.keyboard.press("Escape")
-        page.keyboard.press("m")
-        found += problems(page, "comment")
-        page.locator("dialog.comment textarea").fill("Run 1 is slow")
-        page.get_by_role("button", name="Keep").click()
-        press(page, "s")
-        item_on_screen(page)
-        found += problems(page, "label-answered")
-        page.goto(f"{served.url}/my-labels")
-        page.get_by_role("button", name=re.compile("Look and revise")).first.click()
-        item_on_screen(page)
-        found += problems(page, "revise")
-        page.goto(f"{served.url}/my-labels")
-        page.get_by_role("button", name=re.compile("Look and revise")).first.wait_for()
-        found += problems(page, "my-labels")
-        page.goto(f"{served.url}/guide")
-        page.get_by_role("button", name=re.compile("Overlay")).first.wait_for()
-        found += problems(page, "guide")
-        page.goto(served.url)
-        press(page, "d")
-        page.get_by_text("You have labelled everything", exact=False).wait_for()
-        found += problems(page, "label-end")
-    assert not found, "\n".join(found)
-
-
-def drafted(path: Path) -> None:
-    """A study without items and people."""
-    make_study(path, n_items=0, reviewers=())
-
-
-def set_up(path: Path) -> None:
-    make_study(path, n_items=6)
+def new_study(path: Path, **options: Any) -> None:
+    """A study with a time of creation of its own, because the address of a study follows from that time."""
+    make_study(path, created=NOW - timedelta(hours=list(STATES).index(path.stem)), **options)
 
 
 def calibrating(path: Path) -> None:
-    make_study(path, n_items=6, plan=PlanParameters(1, overlap=0, retest=0, calibration=2))
+    new_study(path, n_items=6, plan=PlanParameters(1, overlap=0, retest=0, calibration=2))
     with open_database(path) as db:
         for name, answer in (("ada", "similar"), ("ben", "dissimilar")):
             for task in offers(db, name)[:2]:
@@ -171,40 +120,133 @@ def labelled(db: Database) -> None:
 
 
 def in_course(path: Path, *steps: Step) -> None:
-    make_study(path, n_items=6, plan=True)
+    new_study(path, n_items=6, plan=True)
     with open_database(path) as db:
         labelled(db)
         for step in steps:
             course.change_state(db, step, why="because", actor="carol", now=datetime.now(UTC))
 
 
+def reviewed(path: Path) -> None:
+    """A study of two items that asks each reviewer something at the end."""
+    asks = replace(SIMILAR, ask=(Ask("How many benchmarks have you written?", SCALE, ("none", "some")),))
+    studies.make(path, studies.many(2), reviewers=("ada", "ben"), parameters=studies.EVERYTHING_BY_ALL, question=asks)
+
+
 STATES: dict[str, Callable[[Path], object]] = {
-    "empty": drafted,
-    "items": set_up,
+    "empty": lambda path: new_study(path, n_items=0, reviewers=()),
+    "items": lambda path: new_study(path, n_items=6),
     "calibrating": calibrating,
-    "open": lambda path: make_study(path, n_items=6, plan=True),
+    "open": lambda path: new_study(path, n_items=6, plan=True),
     "labelled": in_course,
     "closed": lambda path: in_course(path, Step.CLOSE),
     "unblinded": lambda path: in_course(path, Step.CLOSE, Step.UNBLIND),
 }
 
 
-@pytest.mark.slow
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Served]]:
+    """One server with a study in each state."""
+    folder = tmp_path_factory.mktemp("states")
+    paths = {state: folder / f"{state}.study" for state in (*STATES, "reviewed")}
+    for state, path in paths.items():
+        STATES.get(state, reviewed)(path)
+    with serving(paths["empty"], with_others=True) as one:
+        yield {
+            state: Served(path, one.origin, invited(path, with_first_visit=state == "reviewed"), one.process, True)
+            for state, path in paths.items()
+        }
+
+
+def test_every_state_of_a_reviewer(looked_at, served):
+    unblinded, served, page, found = served["unblinded"], served["reviewed"], looked_at, list[str]()
+    page.goto(f"{served.url}/join/wrong")
+    page.locator("h1").wait_for()
+    found += problems(page, "sign-in")
+    with open_database(served.study) as db:
+        now = datetime.now(UTC)
+        for_all = joining.open_link(db, admits=0, until=now.date(), asks_email=True, actor="carol", now=now)
+    page.goto(f"{served.url}/join/{for_all}")
+    page.get_by_label("Your name").fill("Eve")
+    found += problems(page, "one-link")
+    page.get_by_label("e-mail").fill("eve@example.com")
+    page.get_by_role("button", name="Take part").click()
+    page.get_by_role("heading", name="Please wait").wait_for()
+    page.route("**/join/**", lambda route: route.abort())  # the page asks every 10 s whether the person is admitted
+    found += problems(page, "one-link-waiting")
+    page.unroute("**/join/**")
+    page.goto(served.link("ada"))
+    page.get_by_role("button", name=SKIP).wait_for()
+    found += problems(page, "first-visit")
+    page.get_by_role("button", name="Practise on six items").click()
+    item_on_screen(page)
+    found += problems(page, "practice")
+    for number in range(6):
+        item_on_screen(page)
+        page.keyboard.press("s")
+        page.locator(".explanation").wait_for()
+        found += problems(page, "practice-answered") if number == 0 else []
+        page.keyboard.press("Enter")
+    page.get_by_role("button", name="Start labelling").wait_for()
+    found += problems(page, "practice-over")
+    page.get_by_role("button", name="Start labelling").click()
+    item_on_screen(page)
+    found += problems(page, "label")
+    page.keyboard.press("?")
+    found += problems(page, "help")
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    found += problems(page, "comment")
+    page.locator("dialog.comment textarea").fill("Run 1 is slow")
+    page.get_by_role("button", name="Keep").click()
+    press(page, "s")
+    item_on_screen(page)
+    found += problems(page, "label-answered")
+    page.goto(f"{served.url}/my-labels")
+    page.get_by_role("button", name=re.compile("Look and revise")).first.click()
+    item_on_screen(page)
+    found += problems(page, "revise")
+    page.goto(f"{served.url}/my-labels")
+    page.get_by_role("button", name=re.compile("Look and revise")).first.wait_for()
+    found += problems(page, "my-labels")
+    page.goto(f"{served.url}/guide")
+    page.get_by_role("button", name=re.compile("Overlay")).first.wait_for()
+    found += problems(page, "guide")
+    page.goto(served.url)
+    press(page, "d")
+    page.get_by_text("How many benchmarks").wait_for()
+    found += problems(page, "questionnaire")
+    page.get_by_text("none", exact=True).click()
+    page.get_by_role("button", name="Send").click()
+    page.get_by_text("You have labelled everything", exact=False).wait_for()
+    found += problems(page, "label-end")
+    page.goto(served.origin)
+    page.get_by_text("Signed in as ada").wait_for()
+    found += problems(page, "studies")
+    with open_database(unblinded.study) as db:
+        own_result.allow(db, "ada", allowed=True, actor="carol", now=now)
+    page.goto(unblinded.link("ada"))
+    page.goto(f"{unblinded.url}/your-result")
+    page.get_by_role("heading", name="How strict you are").wait_for()
+    found += problems(page, "your-result")
+    assert not found, "\n".join(found)
+
+
 @pytest.mark.parametrize("state", STATES)
-def test_every_state_of_a_coordinator(looked_at, tmp_path, state):
-    study, page = tmp_path / f"{state}.study", looked_at
-    STATES[state](study)
+def test_every_state_of_a_coordinator(looked_at, served, state):
+    served, page, found = served[state], looked_at, list[str]()
     views = [(place, view) for place, views in PLACES.items() for view in views if place != "Tools" or view in TOOLS]
-    found: list[str] = []
-    with serving(study) as served:
-        page.goto(served.link("carol"))
-        page.locator("h1").wait_for()
-        for place, view in (*views, *([] if state == "empty" else [(ITEM, "")])):
-            go(page, served.url, f"{address(place)}?view={address(view)}")
-            expect(page.locator("h1")).to_have_count(1)
-            found += problems(page, f"{state}-{address(place)}-{address(view)}")
-            for fold in page.locator("[data-testid=stExpander] summary").all():
-                fold.click()
+    page.goto(served.link("carol"))
+    page.locator("h1").wait_for()
+    for place, view in (*views, *([] if state == "empty" else [(ITEM, "")])):
+        go(page, served.url, f"{address(place)}?view={address(view)}")
+        expect(page.get_by_text("The report is being written")).to_have_count(0, timeout=600_000)
+        name = f"{state}-{address(place)}-{address(view)}"
+        folds = page.locator("[data-testid=stExpander] summary").all()
+        found += problems(page, name, by_axe=not folds)
+        for fold in folds:
+            fold.click()
+        if folds:
             page.wait_for_timeout(500)
-            found += problems(page, f"{state}-{address(place)}-{address(view)}-unfolded")
+            found += problems(page, f"{name}-unfolded")
     assert not found, "\n".join(found)
