@@ -34,13 +34,14 @@ MIN_HEIGHT, MAX_HEIGHT = 700, 2600
 IDLE = """() => document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'
     && !document.querySelector('[data-stale="true"]')"""
 SEEN = "() => window.__viewer?.paintedAt && performance.now() - window.__viewer.paintedAt > 300"
-LIMIT_MS = 180_000
+LIMIT_MS = 600_000  # on a busy machine
+DEMO = bundled("data", "demo", "demo.parquet")
 
 
 class Walk:
     """A coordinator's browser, which counts the coordinator's clicks, fields, keys and pages."""
 
-    def __init__(self, page: Page, out: Path) -> None:
+    def __init__(self, page: Page, out: Path | None = None) -> None:
         self.page, self.out = page, out
         self.part, self.counts, self.n_pictures, self.root = "", {}, 0, ""
 
@@ -60,7 +61,7 @@ class Walk:
 
     def fill(self, name: str, text: str) -> None:
         """Fill the field with this label, inside the form of the primary button if there are several."""
-        self.page.get_by_label(name).locator("visible=true").first.fill(text)
+        self.page.get_by_role("textbox", name=name).locator("visible=true").first.fill(text)
         self.counts[self.part]["fields"] += 1
 
     def key(self, key: str) -> None:
@@ -101,7 +102,8 @@ class Walk:
         if button.is_disabled():
             self.click(self.page.get_by_test_id("stCheckbox").first)
             self.settle()
-            expect(button).to_be_enabled()
+            expect(button).to_have_count(1, timeout=LIMIT_MS)  # while the page is drawn anew, the old one is there, too
+            expect(button).to_be_enabled(timeout=LIMIT_MS)
         self.click(button)
 
     def said(self, words: str) -> None:
@@ -110,7 +112,9 @@ class Walk:
         message.first.wait_for(timeout=LIMIT_MS)
 
     def picture(self, name: str) -> None:
-        """Take pictures of the whole page at all widths."""
+        """Take pictures of the whole page at all widths, if there is a folder for them."""
+        if self.out is None:
+            return
         self.n_pictures += 1
         for width in WIDTHS:
             self.page.set_viewport_size({"width": width, "height": MIN_HEIGHT})
@@ -150,9 +154,7 @@ def set_up(walk: Walk, files: list[Path]) -> list[str]:
     walk.picture("people-invited")
     links = walk.page.get_by_test_id("stCode").filter(has_text="/join/")
     found = [link.inner_text().strip() for link in links.all()]
-    walk.go("Study")
-    walk.picture("study-plan-next")
-    walk.next("Make the plan", "Study")
+    walk.next("Next: make the plan", "Study")
     walk.picture("plan")
     walk.press("Confirm")
     walk.said("Plan saved")
@@ -187,22 +189,25 @@ def run(walk: Walk, some: Callable[[], None], everybody: Callable[[], None]) -> 
         walk.click(decide)
         walk.arrived("Decide")
         walk.picture("splits")
-        while walk.page.get_by_role("button", name="Dissimilar").is_visible():
+        while not walk.page.get_by_text("Nothing to decide").is_visible():
             walk.key("d")
             walk.key("1")
-            if walk.page.get_by_text("Nothing to decide").is_visible():
-                break
         walk.picture("splits-decided")
 
 
-def results(walk: Walk) -> None:
-    """Unblind the study, read the report, and publish the data set."""
-    walk.begin("results")
+def read_report(walk: Walk) -> None:
+    """Unblind the study, and read the report."""
+    walk.begin("report")
     walk.step("Unblind the study")
     walk.arrived("Results")
     walk.picture("report-first")
     walk.page.get_by_role("heading", name="In short").wait_for(timeout=LIMIT_MS)
     walk.picture("report")
+
+
+def publish(walk: Walk) -> None:
+    """Publish the data set."""
+    walk.begin("publish (not needed for the report)")
     walk.click(walk.page.get_by_role("radio", name="Publish"))
     walk.counts[walk.part]["views"] += 1
     walk.settle()
@@ -233,15 +238,9 @@ def look_around(walk: Walk) -> None:
     walk.picture("item")
 
 
-def main() -> None:
-    """Take the walk."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("walk"))
-    parser.add_argument("--files", type=Path, nargs="+", help="Result files instead of the demo's measurements.")
-    options = parser.parse_args()
-    out: Path = options.out
-    out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, ExitStack() as ending:
+def walk_through(browser: Browser, files: list[Path], out: Path | None = None) -> dict[str, Counter[str]]:
+    """Walk through a study, and through all views if there is a folder for pictures; return the counts of each part."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as ending:
         study, port = Path(folder) / "walk.study", free_port()
         server = subprocess.Popen(
             [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)],
@@ -251,30 +250,43 @@ def main() -> None:
         assert server.stdout
         link = server.stdout.readline().removeprefix("coordinator: ").strip()
         wait_until_served(server, port)
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
         page = browser.new_page(viewport={"width": WIDTHS[0], "height": 900})
         page.set_default_timeout(60_000)
+        ending.callback(page.context.close)
         walk = Walk(page, out)
         page.goto(link)
         walk.root = link.partition("/join/")[0]
-        links = dict(
-            zip(TOLERANCES, set_up(walk, options.files or [bundled("data", "demo", "demo.parquet")]), strict=True)
-        )
+        links = dict(zip(TOLERANCES, set_up(walk, files), strict=True))
         with open_database(study) as db:
             welcome(db)
         first = dict(list(links.items())[:2])
         try:
             run(walk, lambda: label_as(browser, study, first, comment=True), lambda: label_as(browser, study, links))
-            results(walk)
-            look_around(walk)
+            read_report(walk)
+            if out is not None:
+                publish(walk)
+                look_around(walk)
         except BaseException:
             walk.picture("where-it-stopped")
             raise
+    return walk.counts
+
+
+def main() -> None:
+    """Take the walk."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("walk"))
+    parser.add_argument("--files", type=Path, nargs="+", help="Result files instead of the demo's measurements.")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
+        counts = walk_through(browser, options.files or [DEMO], options.out)
         browser.close()
     kinds = ("views", "clicks", "fields", "keys")
     print("| part | " + " | ".join(kinds) + " |")
-    for part, counts in walk.counts.items():
-        print(f"| {part} | " + " | ".join(str(counts[kind]) for kind in kinds) + " |")
+    for part, of_part in counts.items():
+        print(f"| {part} | " + " | ".join(str(of_part[kind]) for kind in kinds) + " |")
 
 
 def label_as(browser: Browser, study: Path, links: dict[str, str], *, comment: bool = False) -> None:

@@ -265,7 +265,8 @@ def render_calibration(db: Database, person: str) -> None:
     st.caption("All reviewers label the same few items before the study. No result uses these labels.")
     result = calibrating.result(db)
     if not result.n_items:
-        can_plan = coordinating.get_study(db).phase in ALLOWED[Action.PLAN]
+        status = coordinating.status(db)
+        can_plan = status.study.phase in ALLOWED[Action.PLAN] and not status.n_answers
         how = " Choose their number in the plan; the round then appears here." if can_plan else ""
         st.info(f"The plan has no calibration items.{how}")
         return
