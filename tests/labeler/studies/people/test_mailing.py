@@ -48,9 +48,9 @@ class Session(socketserver.StreamRequestHandler):
                 can = (
                     ["AUTH PLAIN"] if isinstance(self.request, ssl.SSLSocket) else ["STARTTLS"] * bool(self.server.tls)
                 )
-                *first, last = ["here", *can]
-                self.wfile.write("".join(f"250-{word}\r\n" for word in first).encode())
-                self.say(250, last)
+                words = ["here", *can]
+                self.wfile.write("".join(f"250-{word}\r\n" for word in words[:-1]).encode())
+                self.say(250, words[-1])
             elif verb == b"STARTTLS":
                 self.say(220, "go on")
                 self.encrypt()
