@@ -32,7 +32,7 @@ SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimil
 def test_a_study_on_which_nothing_was_done_has_no_history(planned):
     assert history.study_course(planned) == {
         "unblinded": None, "steps": [], "people": [], "excluded": [], "changed_pairs": [], "calibration": None,
-        "selection": None, "not_given": [], "flags": [], "later": [], "groups": [],
+        "selection": None, "not_given": [], "flags": [], "later": [], "groups": [], "attention": None,
     }  # fmt: skip
     assert assigning.not_counted(planned) == frozenset()
 

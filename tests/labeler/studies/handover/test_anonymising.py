@@ -238,7 +238,8 @@ MACHINE_TEXTS = {
         "resumes_to", "gate",
     },
     "files": {"sha256", "imported_utc"},
-    "items": {"name", "benchmark", "application", "parameters", "unit", "better", "data_hash", "failures"},
+    "items": {"name", "benchmark", "application", "parameters", "unit", "better", "data_hash", "failures",
+              "known_answer"},
     "runs": {"conditions"},  # emptied, like failures
     "people": {"name", "created_utc", "email"},
     "assignments": {"kind", "code", "ended_utc", "origin"},
