@@ -447,7 +447,7 @@ class _Importer:
         return name
 
     def _known_item(self, name: str) -> KnownItem | None:
-        item = items.by_name(self.db, name)
+        item = items.by_name(self.db, name, with_checks=True)  # whose names are taken, too
         return KnownItem(item.application, item.benchmark, item.data_hash, item.n_runs) if item else None
 
 

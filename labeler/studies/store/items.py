@@ -127,9 +127,10 @@ def by_id(db: Database, item_id: int) -> Item:
     return Item(**db.records(f"SELECT {_COLUMNS} FROM items WHERE item_id = ?", (item_id,))[0])  # noqa: S608 - constant
 
 
-def by_name(db: Database, name: str) -> Item | None:
-    """Return the item with this name; return None if there is no such item, or it is an attention check."""
-    rows = db.records(f"SELECT {_COLUMNS} FROM items WHERE name = ? AND known_answer IS NULL", (name,))  # noqa: S608
+def by_name(db: Database, name: str, *, with_checks: bool = False) -> Item | None:
+    """Return the item with this name, if there is one; attention checks are found only `with_checks`."""
+    query = f"SELECT {_COLUMNS} FROM items WHERE name = ? AND (known_answer IS NULL OR ?)"  # noqa: S608 - constant
+    rows = db.records(query, (name, with_checks))
     return Item(**rows[0]) if rows else None
 
 

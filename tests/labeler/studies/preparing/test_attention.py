@@ -234,6 +234,14 @@ def test_an_import_whose_item_became_a_check_is_not_taken_back(tmp_path):
         assert says(importing.why_not_taken_back(db), item_name(16))
 
 
+def test_an_imported_benchmark_with_the_name_of_a_check_is_another_item(checked):
+    file = importing.upload("later.csv", b"benchmark,run,iteration,value\n" + b"".join(
+        f"{CHECK_NAME.format(1)},{run},{n},{1 + n / 100}\n".encode() for run in range(2) for n in range(5)
+    ))  # fmt: skip
+    (result,) = importing.import_files(checked, [file], as_new=True, **WHO)
+    assert result.names == (f"{CHECK_NAME.format(1)}#2",)
+
+
 # --- the answers
 
 
