@@ -16,7 +16,7 @@ from labeler.studies.model import Role
 from labeler.studies.people import identity
 from labeler.studies.store import open_database
 from tests.browser.hands import SAVED, coded_answers, item_on_screen
-from tests.reliability.disks import OnDisk, fill, free, remounted
+from tests.reliability.disks import fill, free
 from tests.reliability.pages import ADA, BEN, IN_TROUBLE, SAYS, WORDS_LIMIT_S, AtPage
 
 DAY, DECADE, LONG_SLEEP = timedelta(days=1), timedelta(days=3650), timedelta(hours=8)
@@ -113,12 +113,6 @@ def moved(one: AtPage) -> Iterator[None]:
     shutil.move(folder, away)
     yield
     shutil.move(away, folder)
-
-
-@contextmanager
-def disk_read_only(one: AtPage | OnDisk) -> Iterator[None]:
-    with remounted(one.study.parent):
-        yield
 
 
 def another_comes(one: AtPage) -> None:

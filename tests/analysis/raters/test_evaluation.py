@@ -261,7 +261,6 @@ def test_predictive_values_at_a_chosen_prevalence_by_hand():
 
 CATEGORY = st.sampled_from(["similar", "dissimilar"])
 VERDICT = st.sampled_from(["similar", "dissimilar", None])
-PAIRED_COUNTS = st.tuples(*[st.integers(0, 30)] * 4)
 
 
 def test_mcnemar_by_hand_and_of_agrestis_approval_ratings(golden_agreement):

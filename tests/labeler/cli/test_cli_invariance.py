@@ -26,7 +26,6 @@ OPTIONS = {
     "convert": (),
     "import": (("--dry-run",),),
 }
-ANALYSES = [name for name in OPTIONS if name not in ("convert", "import")]
 
 
 def table():

@@ -20,7 +20,7 @@ from labeler.studies.questions import SIMILAR
 from labeler.studies.results import reporting
 from labeler.studies.screen import binning
 from labeler.studies.store import actions, assignments, events, labels, studies
-from tests.making import NOW, REVIEWERS, WHO, answer_everything, answer_next, copy_of, id_of, offers
+from tests.making import NOW, REVIEWERS, WHO, answer_everything, answer_next, id_of, offers
 
 EVENT = {"event_id": "e", "code": "ABCDEF", "revision": 0, "answer": "similar", "dwell_ms": 300, "view": {}}
 
@@ -125,13 +125,6 @@ def test_the_protocol_under_which_a_label_was_given_is_kept_with_its_view(planne
     assert view == {
         "axis": "core", "log": True, "rule": "full", "rule_version": 1, "min_span": 0.25, "drawing": binning.VERSION,
     }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def planned_copy(masters, tmp_path_factory):
-    """A planned study for tests that change nothing."""
-    with copy_of(masters["planned"], tmp_path_factory.mktemp("reviewing")) as opened:
-        yield opened
 
 
 def test_own_labels_tell_number_time_flag_and_comment(planned):
