@@ -46,6 +46,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"To list the (?:items|flags and comments): labeler \w+", "Reload the page to see the current list"),
     (r"Import verdicts instead: labeler verdicts --import FILE\.csv", "Import verdicts on the command line instead"),
     (r"with the command labeler adjudicate", "on the command line"),
+    (r" first: labeler calibration --reference FILE", " first, on the command line"),
     (r"run labeler report --show-rejected", "write the report on the command line"),
     (r" \((?:--(?:force|unlicensed)|labeler reviewers resume)\)", ""),
     (r"use --rule published", "choose the rule published"),
