@@ -129,9 +129,9 @@ def _best_in_short(survey: PointsSurvey) -> Iterator[str]:
             yield f"Nearest to people: {best.name}; its start differs from a person's by a factor of {_factor(found)}."
         else:
             value = d.number(found.mean.value)
-            found = f"Nearest to people by {score.name}: {best.name} with {value}"
+            nearest = f"Nearest to people by {score.name}: {best.name} with {value}"
             more = f"; its difference to {survey.baseline} is {_estimate(difference)}"
-            yield f"{found}{'' if difference.value is None else more}."
+            yield f"{nearest}{'' if difference.value is None else more}."
     for at, score in enumerate(others[0].scores if others else ()):
         yield f"By {score.name}, {_may_replace(survey, at)}."
     tests = [score.replaces for row in survey.detectors for score in row.scores]
