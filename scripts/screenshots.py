@@ -36,7 +36,7 @@ from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serv
 TOLERANCES = {"ada": 0.03, "ben": 0.08, "cleo": 0.15, "dan": 0.30}
 READY = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 260"
 SAVED = "() => window.__review?.pending === 0"
-WIDE, NARROW = {"width": 1360, "height": 760}, {"width": 390, "height": 844}
+WIDE = {"width": 1360, "height": 760}
 N_FILMED, FRAME_MS, FILM_WIDTH = 20, 700, 600
 # of the picture and the page, see js/ink.js and style.css
 INKS = "#12233d", "#9dbcd9", "#5f86ab", "#5b6677", "#b35806", "#1f78b4", "#7b3294", "#1f5a94"
@@ -80,16 +80,6 @@ def views(page: Page, out: Path) -> Callable[[int, float], None]:
         page.keyboard.press("?")
         page.screenshot(path=out / "label-help.png")
         page.keyboard.press("Escape")
-        page.keyboard.press("m")
-        page.keyboard.type("Run 3 starts on another level: was the machine warm?")
-        page.screenshot(path=out / "label-comment.png")
-        page.keyboard.press("Escape")
-        page.set_viewport_size(NARROW)
-        page.wait_for_function("() => document.documentElement.clientWidth <= 390")
-        page.wait_for_function(READY)
-        page.screenshot(path=out / "label-narrow.png")
-        page.set_viewport_size(WIDE)
-        page.wait_for_function("() => document.documentElement.clientWidth > 1300")
 
     return take
 
@@ -130,23 +120,13 @@ def palette() -> Image.Image:
 
 
 def reviewers(browser: Browser, served: Served, out: Path) -> None:
-    """Label as every reviewer, and take pictures of the views and the other pages."""
+    """Label as every reviewer, and take pictures of the views."""
     with open_database(served.study) as db:
         for name in TOLERANCES:
             page = browser.new_page(viewport=WIDE)
             page.goto(served.link(name))
             label(page, db, name, *([views(page, out)] if name == "ada" else []))
             page.close()
-        page = browser.new_page(viewport=WIDE)
-        page.goto(served.link("ada"))
-        for path, shown in (("my-labels", "text=Look and revise"), ("guide", "canvas.runs >> nth=1")):
-            page.set_viewport_size({"width": 1200, "height": 1650 if path == "guide" else 760})
-            page.goto(f"{served.url}/{path}")
-            page.locator(shown).first.wait_for()
-            page.wait_for_load_state("networkidle")
-            page.screenshot(path=out / f"{path}.png")
-            lighten(out / f"{path}.png")
-        page.close()
 
 
 def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> None:
