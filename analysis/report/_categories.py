@@ -103,7 +103,7 @@ def category_numbers(
     applications: Mapping[object, object],
     units: Units,
 ) -> ByCategory:
-    """Compute the numbers that a report about any number of categories has beside those of every report.
+    """Compute the numbers that only reports about any number of categories have.
 
     Unless `has_signal`, the model of true categories has no numbers, because any accuracy of the reviewers fits.
     """

@@ -245,7 +245,7 @@ def interval_alpha(ratings: Sequence[Sequence[float]], *, seed: int = 1) -> Esti
 
 @dataclass(frozen=True)
 class WithinRow:
-    """In which share of the runs two people's starts are at most so many iterations apart; the least and the most."""
+    """The share of runs in which two people's starts differ by at most this number of iterations."""
 
     iterations: int
     lowest: float

@@ -214,7 +214,7 @@ def _starts(found: StartAgreement) -> Iterator[d.Block]:
         (1,),
     )
     yield d.table(
-        "Share of runs on which two people are at most so many iterations apart.",
+        "Share of runs in which the starts of two people differ by at most this number of iterations.",
         ("Iterations", "Least alike pair", "Mean of pairs", "Most alike pair"),
         [(row.iterations, d.percent(row.lowest), d.percent(row.mean), d.percent(row.highest)) for row in found.within],
         (0, 1, 2, 3),

@@ -1,4 +1,4 @@
-"""One link for all: who has it asks to take part, and a coordinator, or the link by itself, admits.
+"""One link for all: people with the link ask to take part. A coordinator admits them, or the link does so by itself.
 
 The audit log keeps the link, and who asked. The secret that a person gets by asking becomes the person's sign-in link.
 Only hashes of secrets are stored.

@@ -62,7 +62,7 @@ class Assumptions:
 
     @property
     def category(self) -> str:
-        """Return the category whose share is expected."""
+        """Return the category of which a plan expects a share."""
         return self.categories[1]
 
     @property

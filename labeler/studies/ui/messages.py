@@ -96,7 +96,7 @@ class Messages:
     async def _is_allowed(self, request: BackMsg, kind: str) -> bool:
         """Return whether the person may send this message now.
 
-        After signing out, only whole page runs are possible, which show that the person is signed out.
+        After a person signs out, only runs of the whole page are accepted; they show that the person is signed out.
         """
         if kind == PAGE_RUN and not request.rerun_script.fragment_id:
             return True

@@ -87,7 +87,7 @@ PERIOD = 180  # iterations after which a run that never becomes steady changes i
 
 
 def _run(*shares: float) -> Callable[..., Benchmark]:
-    """Make a run with another level before each place: `shares` are the levels, from the first place on back to 0."""
+    """Make a run that has these levels above the rest, in parts of equal length, until the last place."""
 
     def make(runs: list[Series], _rng: np.random.Generator, places: Sequence[int]) -> Benchmark:
         run, ends = runs[0].copy(), np.linspace(0, max(places, default=0), len(shares) + 1).astype(int)
