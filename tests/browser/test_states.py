@@ -226,7 +226,6 @@ def test_every_state_of_a_reviewer(looked_at, served):
     with open_database(unblinded.study) as db:
         own_result.allow(db, "ada", allowed=True, actor="carol", now=now)
     page.goto(unblinded.link("ada"))
-    page.goto(f"{unblinded.url}/your-result")
     page.get_by_role("heading", name="How strict you are").wait_for()
     found += problems(page, "your-result")
     assert not found, "\n".join(found)
