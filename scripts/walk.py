@@ -112,8 +112,9 @@ class Walk:
         message.first.wait_for(timeout=LIMIT_MS)
 
     def picture(self, name: str) -> None:
-        """Take pictures of the whole page at all widths, if there is a folder for them."""
+        """Take pictures of the whole page at all widths, if there is a folder for them; otherwise only settle."""
         if self.out is None:
+            self.settle()
             return
         self.n_pictures += 1
         for width in WIDTHS:
