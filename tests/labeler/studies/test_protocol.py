@@ -174,7 +174,7 @@ def test_pictures_of_an_older_version_are_stored_anew_once_a_reviewer_has_got_to
     planned.execute("DELETE FROM bins")
     for item in items.all_items(planned):
         runs.put_bins(planned, item.item_id, binning.VERSION - 1, b"{}")
-    answering.open_items(planned, id_of(planned, "ada"), [])
+    answering.open_items(planned, id_of(planned, "ada"), [task.code for task in waiting])
     wanted = expected(planned, 0.15)
     stored = {item_id: row for item_id, row in pictures(planned).items() if row[0] == binning.VERSION}
     assert {task.item_id for task in waiting} <= stored.keys()
