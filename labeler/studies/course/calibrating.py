@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.text import percent
 from labeler.errors import InputError, NotAllowed, Refused
-from labeler.files.formats.label_tables import STANDARD, LabelReading, read_label_table
+from labeler.files.formats.label_reading import STANDARD, LabelReading
 from labeler.files.formats.source import Source
 from labeler.studies.cache import until_changed
 from labeler.studies.items.browsing import item_named
@@ -307,6 +307,8 @@ def read_reference(
     or counted once.
     """
     source = Source(str(path), path)
+    from labeler.files.formats.label_tables import read_label_table  # loads pandas
+
     read = read_label_table(source, reading, declared=categories, one_reviewer="the reference", say=say)
     for line, label in read.frame["label"].items():
         if label not in categories:
