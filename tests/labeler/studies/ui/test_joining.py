@@ -1,5 +1,6 @@
 """One link for all, in browsers of people who are not signed in, and on the page People."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
@@ -23,8 +24,8 @@ WHO = {"actor": "carol", "now": NOW}
 
 
 @pytest.fixture
-def path(tmp_path):
-    return make_study(tmp_path / "open.study", plan=True)
+def path(masters, tmp_path):
+    return shutil.copy(masters["planned"], tmp_path / "open.study")
 
 
 @pytest.fixture
