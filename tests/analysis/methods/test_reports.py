@@ -148,7 +148,8 @@ SENTENCES = [
     *(("spread", lambda seconds=seconds: timed_runs(**seconds), {}, (words,), ()) for seconds, words in (
         ({"a": [1, 2, 3], "b": [10, 10, 13]}, "mean 13 s, standard deviation 2.65 s (3 passes)"),
         ({"a": [1, 2, 3], "b": [10, None, 14]}, "mean 14 s, standard deviation 4.24 s (2"),
-        ({"a": [1, None], "b": [10, 10]}, "11 s (a single pass)"))),
+        ({"a": [1, None], "b": [10, 10]}, "11 s (a single pass)"),
+        ({"a": [1, None, None], "b": [None, 10, 10]}, "unknown, because no run occurs in every benchmark"))),
     ("order", lambda: [two_orders("slow", EARLY, LATE), two_orders("calm", EARLY, EARLY)], {}, (
         "1 of 2 tests … 0.025 … Bonferroni … Holm finds 1",
         "slow: … 154 % slower … p = 6.3e-08 … case 1",  # 19.5 -> 49.5; H = 29.27

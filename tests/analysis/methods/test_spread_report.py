@@ -133,7 +133,6 @@ def test_spreads_are_compared_benchmark_by_benchmark():
 def test_environments_without_a_common_benchmark_or_with_fewer_runs_are_whole_by_themselves():
     found = survey([in_environments("x", a=[1.0, 2.0]), in_environments("y", b=[1.0, 2.0])])
     assert "spread above 0" in found.environment_pairs[0].ratio.reason
-    assert "a and b cannot" in words(found)
     found = survey([in_environments("x", desk=[1.0, 2.0]), in_environments("y", desk=[1.0, 2.0])])
     assert (len(found.environments), found.environment_pairs, found.overall.n) == (1, (), 2)
     found = survey([in_environments("x", a=[1.0, 2.0, 3.0], b=[1.0, 2.0])])
@@ -279,22 +278,20 @@ def test_the_time_of_a_suite_is_in_its_table_or_unknown():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "expected", "text"),
+    ("seconds", "expected"),
     [
-        ({"a": [1, 2, 3], "b": [10, 10, 13]}, (3, 13, math.sqrt(7)), "mean 13 s, standard deviation 2.65 s (3 passes)"),
-        ({"a": [1, 2, 3], "b": [10, None, 14]}, (2, 14, math.sqrt(18)), "mean 14 s, standard deviation 4.24 s (2"),
-        ({"a": [1, None], "b": [10, 10]}, (1, 11, None), "11 s (a single pass)"),
-        ({"a": [1, None, None], "b": [None, 10, 10]}, None, "unknown, because no run occurs in every benchmark"),
+        ({"a": [1, 2, 3], "b": [10, 10, 13]}, (3, 13, math.sqrt(7))),
+        ({"a": [1, 2, 3], "b": [10, None, 14]}, (2, 14, math.sqrt(18))),
+        ({"a": [1, None], "b": [10, 10]}, (1, 11, None)),
+        ({"a": [1, None, None], "b": [None, 10, 10]}, None),
     ],
 )
-def test_a_complete_pass_is_one_run_of_each_benchmark(seconds, expected, text):
+def test_a_complete_pass_is_one_run_of_each_benchmark(seconds, expected):
     found = survey(timed_runs(**seconds))
     one_pass = found.environments[0].time.one_pass
     assert (expected is None and one_pass is None) or (one_pass.n, one_pass.mean) == expected[:2]
     if expected and expected[2]:
         assert one_pass.sd == pytest.approx(expected[2])
-    if found.environments[0].overall.n:
-        assert text in words(found)
 
 
 def test_passes_of_different_orders_and_versions_are_not_mixed():
