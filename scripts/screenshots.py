@@ -35,6 +35,11 @@ from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serv
 
 TOLERANCES = {"ada": 0.03, "ben": 0.08, "cleo": 0.15, "dan": 0.30}
 READY = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 260"
+IDLE = """() => document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'
+    && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')
+    && [...document.querySelectorAll('[data-testid="stVegaLiteChart"], [data-testid="stDataFrame"]')]
+        .every(shown => shown.querySelector('canvas, svg'))"""
+LIMIT_MS = 600_000  # on a busy machine
 SAVED = "() => window.__review?.pending === 0"
 WIDE = {"width": 1360, "height": 760}
 N_FILMED, FRAME_MS, FILM_WIDTH = 20, 700, 600
@@ -169,8 +174,9 @@ def take(page: Page, served: Served, url: str, name: str, text: str, out: Path, 
     """Take a picture of a coordinator's page when it shows the text."""
     page.set_viewport_size({"width": 1200, "height": height})
     page.goto(f"{served.url}/{url}")
-    page.get_by_text(text).first.wait_for()
+    page.get_by_text(text).first.wait_for(timeout=LIMIT_MS)
     page.wait_for_load_state("networkidle")
+    page.wait_for_function(IDLE, timeout=LIMIT_MS)
     page.wait_for_timeout(1000)  # tables and pictures fade in
     page.screenshot(path=out / f"{name}.png")
     lighten(out / f"{name}.png")

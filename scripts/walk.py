@@ -26,15 +26,12 @@ from labeler.config import bundled
 from labeler.studies.store import open_database
 from labeler.studies.ui.coordinator.places import PLACES
 from labeler.studies.ui.coordinator.shared import address
-from scripts.screenshots import TOLERANCES, label
+from scripts.screenshots import IDLE, LIMIT_MS, TOLERANCES, label
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, free_port, stop_server, wait_until_served, welcome
 
 WIDTHS = (1440, 800, 390)
 MIN_HEIGHT, MAX_HEIGHT = 700, 2600
-IDLE = """() => document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'
-    && !document.querySelector('[data-stale="true"]')"""
 SEEN = "() => window.__viewer?.paintedAt && performance.now() - window.__viewer.paintedAt > 300"
-LIMIT_MS = 600_000  # on a busy machine
 DEMO = bundled("data", "demo", "demo.parquet")
 
 
