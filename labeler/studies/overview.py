@@ -501,7 +501,8 @@ def _come_back(facts: Facts) -> str:
     begin = facts.since(State.OPEN) or facts.now
     per_day = facts.n_done / max((facts.now - begin).total_seconds() / 86400, 1)
     share = min(1.0, (facts.n_done + per_day * (when - facts.now.date()).days) / facts.n_assigned)
-    return f"Reviewers are labelling. Come back on {when:%A}: about {100 * share:.0f} % will be done."
+    how_many = "probably all labels" if share > 0.995 else f"about {100 * share:.0f} % of the labels"
+    return f"Reviewers are labelling. Come back on {when:%A}: {how_many} will be done."
 
 
 def _box_of_closed(facts: Facts) -> Box:
