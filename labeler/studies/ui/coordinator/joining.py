@@ -84,7 +84,7 @@ def of_link(db: Database, link: LinkForAll, actor: str) -> None:
     st.write(describe(link, datetime.now(UTC)))
     url = st.session_state.get(OWN_LINK, {}).get(link.secret_hash)
     if url:
-        st.code(url, language=None)
+        st.code(url, language=None, wrap_lines=True)
         component.still(network.qr_svg(url), "QR code of the link, for cameras of phones")
         warn_if_of_this_machine([url])
     else:

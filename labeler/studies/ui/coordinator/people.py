@@ -332,7 +332,7 @@ def hand_over(db: Database, actor: str) -> None:
         for name, link in links.items():
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f"**{escape_markdown(shown.get(name, name))}**", width=160)
-                st.code(link, language=None, width="stretch")
+                st.code(link, language=None, width="stretch", wrap_lines=True)
                 st.link_button("Open in mail", _mail(study, messages[name], emails.get(name, "")), key=f"mail-{name}")
         with st.container(horizontal=True):
             merge = mail_merge(

@@ -157,7 +157,7 @@ def study_created(command: str, path: str) -> None:
         st.html(f'<a href="{escape(path)}" target="_self">{escape(path)}</a>')
     else:
         st.success("Study created. The first line starts its server; the second line is your sign-in link.")
-        st.code(f"{command}\n{path}", language=None)
+        st.code(f"{command}\n{path}", language=None, wrap_lines=True)
 
 
 def done(message: str, *, stays: bool = False) -> None:

@@ -88,7 +88,7 @@ def show_receipt(db: Database, reviewer_id: int) -> None:
         "Copy this text into a file and keep the file. If you send it to the coordinator later, the coordinator can "
         "check that nobody changed your labels."
     )
-    st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json")
+    st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json", wrap_lines=True)
 
 
 def show_row(db: Database, own: OwnLabel, *, can_revise: bool) -> None:
@@ -229,7 +229,7 @@ def render_result(db: Database, reviewer_id: int, report: str | None = None, mor
         st.text(line)
     st.header("Start your own study", anchor=False)
     st.write("This command creates an empty study and prints the link with which you set it up:")
-    st.code(f"{program()} {OWN_STUDY}")
+    st.code(f"{program()} {OWN_STUDY}", wrap_lines=True)
 
 
 def with_majority(found: OwnResult) -> str:
