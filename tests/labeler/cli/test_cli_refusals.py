@@ -141,7 +141,7 @@ REFUSED = [
     ("round", "calibration --on nothing", "--on"),
     ("round", "calibration --reference .", "."),
     ("round", "calibration --required-agreement 0.5 --reference reference.csv",
-     "reference.csv, line 2: … 'perhaps' is not a label. Use one of: similar, dissimilar"),
+     "reference.csv: line 2: 'perhaps' is not a label. Use one of: similar, dissimilar"),
     ("closed", "adjudicate {split}", "To decide an item"),
     ("closed", "adjudicate {split} dissimilar", "To decide an item, give its name"),
     ("closed", "adjudicate {split} dissimilar --reason ' '", "1 to 1000 characters"),
