@@ -254,7 +254,7 @@ def _results(facts: Facts) -> tuple[Number, ...]:
     between = "" if kappa.low is None else f"{number(kappa.low, 2)} to {number(kappa.high, 2)}"
     return (
         Number("Agreement", "—" if percent.value is None else f"{100 * percent.value:.0f} %", share),
-        Number("Fleiss' kappa", number(kappa.value, 2), between),
+        Number("Fleiss' kappa", "—" if kappa.value is None else number(kappa.value, 2), between),
         Number("Labels", f"{facts.n_done} of {facts.n_assigned}", f"on {counted(n_items, 'item')}"),
     )
 
