@@ -66,7 +66,7 @@ def take_step(page: Page, url: str, button: str) -> None:
     step.wait_for()
     for box in page.get_by_role("checkbox").all():
         box.check(force=True)
-    for field in page.get_by_label("Why unblind").all():
+    for field in page.get_by_label("Reason, kept in the log").all():
         field.fill("because")
         field.press("Enter")
     expect(step).to_be_enabled()
