@@ -42,6 +42,7 @@ class CheckedReviewer:
 class AttentionChecks:
     """The answers to attention checks, which no other result uses."""
 
+    level: float  # of the intervals
     guess: float  # the share that a random answer gets right
     reviewers: tuple[CheckedReviewer, ...]
     answers: tuple[CheckAnswer, ...]
@@ -69,7 +70,7 @@ def attention_checks(answers: Sequence[CheckAnswer], n_categories: int, *, level
         elif right.high is not None and right.high < guess:
             outcome = LESS
         reviewers.append(CheckedReviewer(name, len(own), n, n_right, right, outcome))
-    return AttentionChecks(guess, tuple(reviewers), tuple(answers))
+    return AttentionChecks(level, guess, tuple(reviewers), tuple(answers))
 
 
 def describe_attention(checks: AttentionChecks) -> list[str]:
@@ -103,13 +104,14 @@ def describe_checked(checks: AttentionChecks, row: CheckedReviewer) -> dict[str,
     places = joined([str(answer.place) for answer in own])
     wrong = [f"{answer.place} ({_minute(answer.at_utc)})" for answer in own if answer.right is False]
     return {
-        "Reviewer": row.reviewer, "Right": f"{row.n_right} of {row.n_labels}", "Share": estimate(row.right),
+        "Reviewer": row.reviewer, "Right": f"{row.n_right} of {row.n_labels}",
+        f"Share ({percent(checks.level)} CI)": estimate(row.right),
         "Compared with guessing": row.outcome, "No label": str(row.n_checks - row.n_labels),
         "Places": f"{places} of {own[0].n_items}", "Wrong at": joined(wrong) or "—",
     }  # fmt: skip
 
 
-def attention_blocks(checks: AttentionChecks, level: str) -> Iterator[Block]:
+def attention_blocks(checks: AttentionChecks) -> Iterator[Block]:
     """Yield the sentences and the table of the section."""
     yield Paragraph(
         "Attention checks are hidden items with a known answer. Reviewers saw them at random places among their items. "
@@ -120,7 +122,7 @@ def attention_blocks(checks: AttentionChecks, level: str) -> Iterator[Block]:
     rows = [describe_checked(checks, row) for row in checks.reviewers]
     yield table(
         "How often each reviewer was right about attention checks, and when: places among the reviewer's items.",
-        [f"{name} ({level})" if name == "Share" else name for name in rows[0]],
+        list(rows[0]),
         [tuple(row.values()) for row in rows],
         numeric=(4,),
         name="attention",

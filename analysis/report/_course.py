@@ -171,7 +171,7 @@ def course_sections(course: Course | None, style: ReportStyle, *, interim: bool)
         if course.calibration:
             yield Section("Calibration round", tuple(_calibration(course.calibration, style.level_text)))
         if course.attention:
-            yield Section("Attention checks", tuple(attention_blocks(course.attention, style.level_text)))
+            yield Section("Attention checks", tuple(attention_blocks(course.attention)))
         if course.groups:
             yield Section("Groups of reviewers", tuple(_groups(course.groups, style.level_text)))
         if course.selection:

@@ -69,7 +69,7 @@ def test_the_sentences_for_no_one_two_and_many_people():
 
 def test_the_table_says_how_many_when_and_where():
     everybody = [*answers("ada", [True, False, None, True]), *answers("ben", [None, None])]
-    paragraph, table = attention_blocks(attention_checks(everybody, 2), "95 % interval")
+    paragraph, table = attention_blocks(attention_checks(everybody, 2))
     assert isinstance(paragraph, Paragraph)
     (ada, ben) = [list(map(str, row)) for row in table.rows]
     assert ada[:2] == ["ada", "2 of 3"]
