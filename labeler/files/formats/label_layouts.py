@@ -171,6 +171,8 @@ def _of_wide(source: Source, table: pd.DataFrame, place: str, *, is_wide: bool) 
         notes.append(f"{listing(unread)}: this column is not read, because {item!r} names the items.")
         beside += unread
     reviewers = [name for name in table.columns if name != item and name not in beside]
+    if item is None and not len(table):
+        raise Refused(source.name, "the file has no labels. Give a table with the columns item, reviewer and label")
     if item is None and reviewers:
         item = _unnamed_item(source, table, reviewers)
         notes.append(

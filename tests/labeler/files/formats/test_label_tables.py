@@ -186,6 +186,7 @@ def test_lines_of_potato_may_have_every_label_and_other_schemes():
 REFUSED = [
     ("item,application\na,b\n", "there is no column of a reviewer"),
     ("item,label\na,x\n", "there is no column for the reviewer"),
+    ("hello", "the file has no labels. Give a table with the columns item, reviewer and label"),
     ("id,text,label\n1,good day,pos\n2,bad day,neg\n", "there is no column for the reviewer"),  # doccano
     ("item,reviewer,opinion\na,ann,x\n", "there is no column for the label"),
     (f"{LONG},ann,x\n", "line 2: the item is empty"),
