@@ -448,7 +448,7 @@ def test_items_are_named_only_after_unblinding():
     content = copying(with_classifiers=False)
     flag = {"item": "secret", "code": "K7", "reviewer": "ada", "flag": True, "comment": "odd"}
     told = {"unblinded": None, "steps": [], "people": [], "changed_pairs": [], "excluded": [], "calibration": None,
-            "selection": None, "not_given": [], "later": [], "groups": []}  # fmt: skip
+            "selection": None, "not_given": [], "later": [], "groups": [], "attention": None}  # fmt: skip
     names = {row["item"] for row in content["agreement"]["disputed"]["items"]} | {"secret"}
     names |= {row["item"] for row in content["consensus"]["latent"]["undecided"]}
     for interim in (True, False):

@@ -45,8 +45,8 @@ def test_the_demo_study_is_ready_to_be_labelled(built):
     assert (status.n_items, status.n_answers, status.study.state) == (24, 0, State.OPEN)
     assert [row.reviewer for row in status.reviewers] == ["ada", "ben", "cleo", "dan"]
     assert status.study.plan_hash == assigning.preview_plan(built, demo.PARAMETERS).hash
-    assert all(len(reviewing.review_queue(built, person.person_id).offers) == 3 for person in reviewers(built))
     loads = [row.n_assigned for row in status.reviewers]
+    assert [len(reviewing.review_queue(built, person.person_id).offers) for person in reviewers(built)] == loads
     assert max(loads) - min(loads) <= 1
 
 
@@ -121,8 +121,7 @@ def test_the_finished_demo_study_finds_something(finished):
     # right where the rule is wrong on ten items, but of only five applications: p = 2/32 after correction
     assert (rule.mcnemar.b, rule.mcnemar.c, rule.verdict) == (10, 0, "cannot tell")
     assert rule.p_holm == pytest.approx(1 / 16)
-    contrast = found.agreement.pair_equality.contrast
-    assert (contrast.kind, set(contrast.first)) == ("pair", {"ada", "dan"})
+    assert found.agreement.pair_equality.contrast is None  # nor do so few applications show that pairs differ
     assert len(found.agreement.by_application) >= 5
 
 

@@ -185,7 +185,7 @@ def test_a_dry_run_prints_one_entry_a_benchmark_with_the_keys_of_the_contract():
     (bad,) = look_into(importing.upload("bad.json", b"[[1], [true]]")).json_values()
     assert list(bad) == keys
     assert bad == dict.fromkeys(keys) | {
-        "file": "bad.json", "warnings": [], "refused": "run 1, iteration 0: True is not a number",
+        "file": "bad.json", "warnings": [], "refused": "run 1, iteration 0: true is not a number",
     }  # fmt: skip
     json.dumps([*both, bad])
 
