@@ -64,8 +64,8 @@ _PHRASES: Mapping[LogAction[...], Callable[[Details], str]] = {
     actions.REMOVE_REVIEWER: lambda d: f"removed {d['name']}{_because(d)}{_went_to(d)}",
     actions.REPLACE_REVIEWER: lambda d: f"replaced {d['name']} by {d['successor']}{_because(d)}",
     actions.JOIN: lambda d: f"gave {d['name']} open items of the other reviewers",
-    actions.ALLOW_OWN_RESULT: lambda d: f"allowed {d['reviewer']} to see the reviewer's own result",
-    actions.WITHDRAW_OWN_RESULT: lambda d: f"no longer allowed {d['reviewer']} to see the reviewer's own result",
+    actions.ALLOW_OWN_RESULT: lambda d: f"allowed {d['reviewer']} to see their own result",
+    actions.WITHDRAW_OWN_RESULT: lambda d: f"no longer allowed {d['reviewer']} to see their own result",
     actions.INVITE: lambda d: f"created a sign-in link for {d['name']}",
     actions.OPEN_LINK: lambda d: (
         f"created one link for all until {d['until']}"

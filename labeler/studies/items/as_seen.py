@@ -1,7 +1,6 @@
 """Show an item as one reviewer sees it: runs in another order, and the sides of a change perhaps exchanged.
 
-A reviewer's comment may name "Run 4" or "side A" of the picture that the reviewer saw, so readers need this
-picture.
+A comment may name "Run 4" or "side A" of the picture that its writer saw, so readers of the comment need this picture.
 """
 
 import json

@@ -15,7 +15,7 @@ from labeler.studies.items import drawing
 from labeler.studies.model import AttentionCheck, measurement_hash
 from labeler.studies.plan.design import Plan, Seed, key
 from labeler.studies.questions import Question
-from labeler.studies.screen.kinds import KnownChange, examples_of, kind_of
+from labeler.studies.screen.kinds import CheckRecipe, examples_of, kind_of
 from labeler.studies.store import Database, decisions, items, runs, studies
 
 
@@ -24,7 +24,7 @@ def known_answers(db: Database) -> dict[str, str]:
     return decisions.reference_labels(db)
 
 
-def changes_of(question: Question) -> Sequence[KnownChange]:
+def changes_of(question: Question) -> Sequence[CheckRecipe]:
     """Return the known changes of a question, which checks get in turn; empty if it has none."""
     examples = examples_of(question)
     return examples.known if examples else ()

@@ -417,7 +417,7 @@ def test_a_reviewer_whom_all_others_confirm_has_one_sided_bounds():
 
 
 def test_applications_in_which_reviewers_lean_are_no_sign_that_some_are_stricter():
-    """Each reviewer leans to one category in each of twelve applications; over all, nobody is stricter."""
+    """In each application a reviewer prefers one category, but on average no reviewer is stricter than another."""
     rng, n, wrong = np.random.default_rng(8), 60, np.zeros(4)
     of_item = np.repeat(np.arange(12), 12)
     for _ in range(n):

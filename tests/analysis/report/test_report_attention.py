@@ -1,4 +1,4 @@
-"""Attention checks in the report: what is said of each reviewer, and when nothing can be said."""
+"""What the report says about each reviewer's answers to attention checks, also if there are too few to tell."""
 
 import pytest
 

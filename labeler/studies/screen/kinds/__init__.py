@@ -34,9 +34,9 @@ from labeler.studies.model import Question
 from labeler.studies.screen.kinds import change, history, run, runs
 from labeler.studies.screen.kinds.change import SIDE as SIDE, SIDES as SIDES, paired as paired
 from labeler.studies.screen.kinds.kind import (
+    CheckRecipe as CheckRecipe,
     ExampleSet as ExampleSet,
     ItemKind as ItemKind,
-    KnownChange as KnownChange,
     NewItem as NewItem,
     NotAnItem as NotAnItem,
     Payload as Payload,

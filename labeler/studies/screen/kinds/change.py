@@ -14,9 +14,9 @@ from labeler.studies.screen import binning, blinding, thumbnails
 from labeler.studies.screen.blinding import Shift, Variation
 from labeler.studies.screen.kinds import runs as all_runs
 from labeler.studies.screen.kinds.kind import (
+    CheckRecipe,
     ExampleSet,
     ItemKind,
-    KnownChange,
     NewItem,
     NotAnItem,
     Payload,
@@ -287,11 +287,11 @@ KIND = ItemKind(
             worked=(_CLEARLY_SLOWER, _UNCHANGED, _CLEARLY_FASTER, _NOISY, _ONE_RUN),
             practice=(_CLEARLY_SLOWER, _CLEARLY_FASTER, _UNCHANGED, _UNCHANGED, _NOISY, _CLEARLY_SLOWER),
             known=(
-                KnownChange(
+                CheckRecipe(
                     "both sides have the runs before the change; those after are 50 % worse", _SLOWER, _known(1.5)
                 ),
-                KnownChange("both sides have the runs before the change", _SAME, _known(1.0)),
-                KnownChange(
+                CheckRecipe("both sides have the runs before the change", _SAME, _known(1.0)),
+                CheckRecipe(
                     "both sides have the runs before the change; those after are a third better",
                     _FASTER,
                     _known(1 / 1.5),

@@ -52,7 +52,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class KnownChange:
+class CheckRecipe:
     """How to make an item with a known answer from the runs of another item, for attention checks.
 
     `make` gets the benchmark and returns as many runs.
@@ -71,7 +71,7 @@ class ExampleSet:
     worked: tuple[Recipe, ...]
     practice: tuple[Recipe, ...]
     simulated: tuple[Recipe, ...] = ()  # made without measurements, so that items differ in one way only
-    known: tuple[KnownChange, ...] = ()  # in turn for attention checks, so that no answer is always right
+    known: tuple[CheckRecipe, ...] = ()  # in turn for attention checks, so that no answer is always right
 
 
 @dataclass(frozen=True)

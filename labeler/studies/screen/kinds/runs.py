@@ -15,9 +15,9 @@ from labeler.studies import questions
 from labeler.studies.model import Protocol
 from labeler.studies.screen import binning, blinding, thumbnails
 from labeler.studies.screen.kinds.kind import (
+    CheckRecipe,
     ExampleSet,
     ItemKind,
-    KnownChange,
     NewItem,
     NotAnItem,
     Payload,
@@ -292,8 +292,8 @@ KIND = ItemKind(
                 Recipe(name.capitalize(), words, DISSIMILAR, _simulated(name)) for name, words in _SCHEMES.items()
             ),
             known=(
-                KnownChange("one run takes 50 % longer", DISSIMILAR, _one_much_slower),
-                KnownChange("all runs are drawn anew from one run", SIMILAR, _one_repeated),
+                CheckRecipe("one run takes 50 % longer", DISSIMILAR, _one_much_slower),
+                CheckRecipe("all runs are drawn anew from one run", SIMILAR, _one_repeated),
             ),
         )
     },
