@@ -374,13 +374,13 @@ def _specific_by(
     units: Units, counts: pd.DataFrame, names: Sequence[str], level: float, groups: "pd.Series | None"
 ) -> dict[str, Estimate]:
     """Return the agreement on each category, with the interval that counts."""
-    return {name: estimate_by(units, partial(_specific, name, counts, names, level), groups) for name in names}
+    related = agreement.specific_agreement(counts, names, level=level, groups=groups)
+    single = agreement.specific_agreement(counts, names, level=level) if units.by == BY_BOTH else related
 
+    def of(name: str, groups: "pd.Series | None") -> Estimate:
+        return (single if groups is None else related)[name]
 
-def _specific(
-    name: str, counts: pd.DataFrame, names: Sequence[str], level: float, groups: "pd.Series | None"
-) -> Estimate:
-    return agreement.specific_agreement(counts, names, level=level, groups=groups)[name]
+    return {name: estimate_by(units, partial(of, name), groups) for name in names}
 
 
 def _agreement_by(counts: pd.DataFrame, names: Sequence[str], level: float, groups: "pd.Series | None") -> AgreementBy:

@@ -12,18 +12,18 @@ from threading import Thread
 
 from labeler.errors import InputError
 
-GOES_ON = "Finished verdicts are kept. Run the same command again to continue."
+FEWER = "Run the command again with fewer --jobs."
 
 
 @contextmanager
-def workers(jobs: int) -> Iterator[Executor]:
-    """Start a pool of worker processes and yield it; raise InputError if a worker ends unexpectedly."""
+def workers(jobs: int, *, next_step: str = FEWER) -> Iterator[Executor]:
+    """Start a pool of worker processes and yield it; raise InputError with the next step if a worker ends early."""
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
     try:
         _start_workers(pool, jobs)
         yield pool
     except BrokenProcessPool:
-        raise InputError(f"A worker process ended unexpectedly, perhaps because memory ran out. {GOES_ON}") from None
+        raise InputError(f"A worker process ended unexpectedly, perhaps because memory ran out. {next_step}") from None
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -15,7 +15,7 @@ import click
 from analysis.text import counted
 from labeler.cli.common import dry_run_option, json_option, now, out_option, remark, show, write_text
 from labeler.cli.options import options_of
-from labeler.cli.workers import GOES_ON, workers
+from labeler.cli.workers import workers
 from labeler.errors import InputError
 from labeler.files.models import read_model, warmup_of
 from labeler.files.outputs import as_csv
@@ -34,6 +34,7 @@ from labeler.studies.verdicts import classifying, computing, stored_verdicts
 from labeler.studies.verdicts.classifying import JudgeOptions
 
 WORKERS_TIMEOUT_S = 30
+GOES_ON = "Finished verdicts are kept. Run the same command again to continue."
 MOST_REASONS = 5  # reasons why there is no verdict, printed by `labeler verdicts`
 THRESHOLD = click.FloatRange(0, 1)
 
@@ -173,7 +174,7 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
         with _dask_executor(scheduler) as executor:
             yield executor
     elif jobs > 1:
-        with workers(jobs) as pool:
+        with workers(jobs, next_step=GOES_ON) as pool:
             yield pool
     else:
         yield None
