@@ -33,12 +33,11 @@ def changes_of(question: Question) -> Sequence[CheckRecipe]:
 def require_enough(db: Database, plan: Plan) -> None:
     """Raise InputError if a check of a plan would have neither a reference label nor a known change."""
     n_known = len(set(plan.checks.values()) & known_answers(db).keys())
-    n_missing = len(plan.checks) - n_known
-    if n_missing and not changes_of(studies.get(db).question):
+    if n_known < len(plan.checks) and not changes_of(studies.get(db).question):
         raise InputError(
-            f"{counted(len(plan.checks), 'attention check')} cannot be made: the answer of only "
-            f"{counted(n_known, 'item')} is known, and this question has no known change of runs. Add reference labels "
-            "of other items first: labeler calibration --reference FILE"
+            f"The attention checks of this plan need {counted(len(plan.checks), 'reference label')}, because this "
+            f"question has no known change of runs, but there {'is' if n_known == 1 else 'are'} {n_known or 'none'}. "
+            "Add reference labels of other items first: labeler calibration --reference FILE"
         )
 
 
