@@ -128,10 +128,10 @@ def test_items_with_a_reference_label_come_first_and_stay_as_they_are(tmp_path):
 def test_without_a_known_change_each_check_needs_a_reference_label(tmp_path, monkeypatch):
     monkeypatch.setattr("labeler.studies.preparing.attention.changes_of", lambda _question: ())
     with new_study(tmp_path / "known.study", n_items=16) as db:
-        with pytest.raises(InputError, match="need 1 reference label, .* but there are none"):
+        with pytest.raises(InputError, match=r"need 1 reference label, .* but there are none"):
             assigning.preview_plan(db, replace(PLAN, attention=1))
         calibrating.set_reference(db, {item_name(2): "similar"}, **WHO)
-        with pytest.raises(InputError, match="need 2 reference labels, .* but there is 1"):
+        with pytest.raises(InputError, match=r"need 2 reference labels, .* but there is 1"):
             assigning.preview_plan(db, replace(PLAN, attention=2))
         assert list(assigning.preview_plan(db, replace(PLAN, attention=1)).checks.values()) == [item_name(2)]
 
