@@ -384,6 +384,9 @@ def _next_words(report: Report) -> str:
     found = tested.contrast if tested else None
     if found and are_two_groups(found):
         return "Next: ask both groups what they look at on items that divide them, before you use the labels."
+    if numbers.drift and numbers.drift.changes:
+        who = joined(numbers.drift.named) if numbers.drift.named else "reviewers"
+        return f"Next: let {who} label some early and late items again, to see what changed, before you use the labels."
     if state == UNDEFINED and n < FEW_ITEMS:
         return f"Next: label more items, among them some that are likely to be in {_other_category(report)}."
     if state == UNDEFINED:

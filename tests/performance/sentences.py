@@ -10,6 +10,7 @@ need no latent class model; with `--model`, it is fitted in studies of worlds wh
 
 import argparse
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -41,6 +42,7 @@ LABELS = (2, 4)  # per item
 REVIEWERS = ("r1", "r2", "r3", "r4")
 CLASSIFIERS = ("c1", "c2", "c3")
 N_TRUE = 20_000
+N_FEW = 7  # applications, of which a claim needs its interval by item and its interval by application
 INDEPENDENT = (GOOD, RANDOM, RARE, TWO_WEAK, PAPER)  # with four labels, reviewers err independently in these worlds
 PAIRS = list(combinations(range(4), 2))
 EPSILON = 0.2
@@ -93,10 +95,10 @@ def params_of(world: str, replicate: int, rng: np.random.Generator) -> Params:
     return Params(world, prevalence, rates, replicate % 3 == 2)
 
 
-def draw(of: Params, n_items: int, n_labels: int, rng: np.random.Generator) -> Drawn:
+def draw(of: Params, n_items: int, n_labels: int, rng: np.random.Generator, *, application_size: int = 20) -> Drawn:
     """Draw items, their labels and their verdicts."""
     dissimilar = rng.random(n_items) < of.prevalence
-    application = np.arange(n_items) // (5 if n_items < 100 else 20)
+    application = np.arange(n_items) // application_size
     place = np.tile(np.arange(n_items, dtype=float)[:, None], 4)
     if not of.common_order:
         place = np.argsort(rng.random((n_items, 4)), axis=0).astype(float)
@@ -203,7 +205,9 @@ def study(world: str, n_items: int, n_labels: int, replicate: int, *, with_model
     rng = np.random.default_rng([replicate, n_items, n_labels, WORLDS.index(world)])
     of = params_of(world, replicate, rng)
     with_applications = world == TENDENCIES or replicate % 2 == 1
-    answers, verdicts = tables(draw(of, n_items, n_labels, rng), with_applications=with_applications)
+    size = math.ceil(n_items / N_FEW) if replicate % 4 == 3 else 5 if n_items < 100 else 20
+    drawn = draw(of, n_items, n_labels, rng, application_size=size)
+    answers, verdicts = tables(drawn, with_applications=with_applications)
     report = summarise(answers, verdicts, resampling=QUICK)
     tested = report.agreement.pair_equality
     is_found = tested is not None and tested.contrast is not None and tested.contrast.kind != "groups"
@@ -405,10 +409,11 @@ def page(studies: Sequence[Study]) -> str:
 HEAD = """# Sentences that are false
 
 {n} simulated studies of four reviewers and three classifiers, in eleven worlds, with 60, 324 and 586 items and two or
-four labels per item; every second study has applications. What is true is measured on 20,000 further items of the same
-reviewers. `python -m tests.performance.sentences STUDIES.jsonl --seconds 20000` simulates the studies and writes this
-page; with `--model`, it adds studies whose reviewers err independently and tests whether the labels show it ({n_model}
-studies with four labels; [a page of its own](consensus.md) has more). A sentence that names somebody is an accusation.
+four labels per item; every fourth study has 12 to 30 applications, and every fourth has seven. What is true is measured
+on 20,000 further items of the same reviewers. `python -m tests.performance.sentences STUDIES.jsonl --seconds 20000`
+simulates the studies and writes this page; with `--model`, it adds studies whose reviewers err independently and tests
+whether the labels show it ({n_model} studies with four labels; [a page of its own](consensus.md) has more). A sentence
+that names somebody is an accusation.
 """
 SAID = """## How often each sentence is said
 

@@ -111,6 +111,28 @@ def test_in_short_of_one_item_of_all_items_and_of_no_agreement(pairs, words):
     assert words in " ".join(two_reviewers(pairs))
 
 
+@pytest.mark.parametrize(
+    ("changing", "words"),
+    [
+        ("a", "a's agreement with the others changes in the course of the study. Next: let a label"),
+        ("abcd", "these labels do not show who changes. Next: let reviewers label"),
+    ],
+)
+def test_a_reviewer_who_changes_is_named_but_nobody_if_all_change(changing, words):
+    rng = np.random.default_rng(4)
+    truth, rows = rng.random(300) < 0.5, []
+    for who in "abcd":
+        for item in range(300):
+            is_right = rng.random() < (1 - item / 350 if who in changing else 0.9)
+            rows.append((f"i{item:03}", who, NAMES[int(truth[item] == is_right)], item + 1))
+    answers = pd.DataFrame(rows, columns=["item", "reviewer", "label", "position"]).sort_values("position")
+    report = summarise(
+        answers, pd.DataFrame({"item": [], "classifier": [], "verdict": []}), resampling=Resampling(1, 99, 0, 0)
+    )
+    course = [s.text for s in sentences_in_short(report) if s.about in ("course", "next")]
+    assert f"{words} some early and late items again" in " ".join(course)
+
+
 @pytest.mark.parametrize("n", [1, 2])
 def test_counts_of_the_appendix_read_right_for_one_and_for_two(n):
     rows = [(f"i{i}", who, label) for i in range(n) for who, label in (("a", "similar"), ("b", "dissimilar"))]
