@@ -291,7 +291,7 @@ def _shares_of_labels(counts: pd.DataFrame) -> dict[str, float]:
 def chance_state(numbers: Agreement) -> str:
     """Return whether the labels show that reviewers agree more, hardly more, or less often than chance would.
 
-    A value that is not above 0 shows nothing alone.
+    A negative kappa alone does not show that they agree less often: the test against chance must show it too.
     """
     kappa = numbers.fleiss_kappa
     if kappa.value is None:

@@ -285,8 +285,8 @@ def _benchmarks(survey: TrendSurvey) -> Iterable[d.Block]:
     header = ["Benchmark", "Versions", "Changes"]
     if states_power:
         caption += (
-            " From the changes in the columns Lasting and Newest on, each history shows a change with 80 % "
-            "probability; r is the correlation of neighbours."
+            " A change as large as in the columns Lasting and Newest would be found with 80 % probability; r is the "
+            "correlation of neighbouring versions."
         )
         header += ["Lasting", "Newest", "r"]
     yield d.first_rows(

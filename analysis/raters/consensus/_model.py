@@ -438,10 +438,10 @@ def reachable(patterns: Patterns, theta: Theta) -> tuple[Patterns, Floats]:
 
 
 def rank(cells: Patterns) -> tuple[int, Bools]:
-    """Compute the rank of the information at a generic point, and find the parameters that labels cannot determine.
+    """Compute the rank of the Fisher information, and find the parameters that labels cannot determine.
 
-    The second result is true for each parameter (prevalences, then sensitivities, then specificities) that changes
-    along a direction without information.
+    The rank is computed at a point that has no symmetry. The second result is true for each parameter (prevalences,
+    then sensitivities, then specificities) that can change, together with others, without a change of the likelihood.
     """
     theta = _generic_point(len(cells.strata), len(cells.raters))
     values, vectors, _ = _information(cells, theta, np.exp(log_probability(theta, cells)[0]))

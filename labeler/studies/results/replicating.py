@@ -174,7 +174,7 @@ class Measuring:
         return rows
 
     def kept(self, name: str | None) -> Benchmark | None:
-        """Return a benchmark that Figure 4 may show."""
+        """Return the measurements of a benchmark, of those that Figure 4 can choose from."""
         return next((benchmark for _row, benchmark in self._kept.values() if benchmark.name == name), None)
 
 
