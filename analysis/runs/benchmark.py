@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -517,8 +518,24 @@ def dated(benchmark: Benchmark) -> Benchmark:
 
 
 def history_key(benchmark: Benchmark) -> str | None:
-    """Return the condition that orders the runs of a history: version or else time, if all runs have it."""
-    return next((name for name in (VERSION, TIME) if benchmark.runs and all(benchmark.of(name))), None)
+    """Return the condition that orders the runs of a history: version or else time, if all runs have it.
+
+    Times within 24 hours are no history: tools write the time of each run, and these runs are one measurement.
+    """
+    if not benchmark.runs:
+        return None
+    if all(benchmark.of(VERSION)):
+        return VERSION
+    return TIME if all(benchmark.of(TIME)) and not _is_within_a_day(benchmark.of(TIME)) else None
+
+
+def _is_within_a_day(texts: Sequence[str]) -> bool:
+    """Return whether texts are times of day, all within 24 hours."""
+    try:
+        times = [datetime.fromisoformat(text).replace(tzinfo=UTC) for text in texts if "T" in text or ":" in text]
+    except ValueError:
+        return False
+    return len(times) == len(texts) and max(times) - min(times) < timedelta(days=1)
 
 
 def in_time_order(benchmark: Benchmark) -> list[str]:

@@ -9,6 +9,7 @@ from analysis.arrays import Floats
 from analysis.statistics.intervals import Estimate, Groups, group_numbers
 
 N_DRAWS = 2000
+EQUAL = 1e-12  # relative difference that is only rounding
 CELLS_AT_ONCE = 4_000_000  # maximum number of elements of the weight matrix (32 MB), large enough for few calls
 
 
@@ -72,7 +73,7 @@ def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> 
 
     `value`: the statistic on the items themselves; `draws` (shape (n_draws,)): values of the statistic on resampled
     items; not finite if undefined; `level`: in (0, 1). Undefined draws are left out of `se` and the interval, and
-    `reason` states how many. If half of the draws or more are undefined, there is no interval.
+    `reason` states how many. If half of the draws or more are undefined, or all are equal, there is no interval.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be within (0, 1), got {level}")
@@ -82,6 +83,8 @@ def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> 
     undefined = f"undefined in {n_undefined} of {len(drawn)} bootstrap draws" if n_undefined else None
     if len(defined) < 2 or 2 * n_undefined >= len(drawn):
         return Estimate(value, reason=f"{undefined or 'fewer than two bootstrap draws'}: no interval")
+    if np.ptp(defined) <= EQUAL * abs(value):  # an interval of width 0 would look certain
+        return Estimate(value, reason="no variation between items: no interval")
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, float(defined.std(ddof=1)), float(low), float(high), undefined and f"{undefined}, left out")
 

@@ -318,7 +318,7 @@ class _History:
 def _history(benchmark: Benchmark, per_run: PerRun, decisions: Sequence[ChangeDecision]) -> _History | str:
     key = history_key(benchmark)
     if key is None:
-        return "its runs have neither a version nor a date"
+        return "its runs have no versions, and no times on more than one day"
     try:
         numbers = per_run.values(benchmark.runs)
     except ValueError as error:

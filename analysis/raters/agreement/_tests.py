@@ -93,14 +93,7 @@ def bootstrap_coefficient(
     def statistic(weights: Floats) -> Floats:
         return formula(rows, weights, w)[0]
 
-    return _varied(bootstrap(statistic, len(r), rng=rng, n_draws=n_draws, level=level, groups=groups, kinds=kinds))
-
-
-def _varied(drawn: Estimate) -> Estimate:
-    """Remove the interval if all draws are equal, because an interval of width 0 looks certain."""
-    if drawn.se is not None and drawn.se < 1e-12:
-        return Estimate(drawn.value, reason="no variation between items: no interval")
-    return drawn
+    return bootstrap(statistic, len(r), rng=rng, n_draws=n_draws, level=level, groups=groups, kinds=kinds)
 
 
 @dataclass(frozen=True, repr=False)

@@ -255,6 +255,8 @@ def test_the_intraclass_correlation_and_interval_alpha_are_published_or_by_hand(
     table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     assert intraclass(table).value == pytest.approx(0.1657, abs=5e-5)
     assert intraclass([[1, 1], [1, 1]]).value is None
+    certain = intraclass([[1, 1], [2, 2], [3, 3], [1, 1]])
+    assert (certain.value, certain.low, certain.high) == (1, None, None)
     # Observed: one pair differs by 1 among 6 values, 1/6 * 2; expected: 2 (6 * 35 - 13 ** 2) / 30.
     assert interval_alpha([[1, 1], [2, 2], [3, 4], [9]]).value == pytest.approx(1 - (2 / 6) / (82 / 30))
     starts = [{"a": 99, "b": 99}, {"a": 9, "b": 9}, {"a": None, "b": None}, {"a": 999, "b": None}]

@@ -87,7 +87,13 @@ def test_an_accepted_change_is_a_new_baseline_and_a_refused_one_is_none():
 @pytest.mark.parametrize(
     ("benchmark", "reason"),
     [
-        (Benchmark.of_series("b", [[1.0], [2.0]]), "its runs have neither a version nor a date"),
+        (Benchmark.of_series("b", [[1.0], [2.0]]), "its runs have no versions, and no times on more than one day"),
+        (
+            Benchmark.of_series(
+                "b", [[1.0]] * 20, conditions={"time": [f"2026-01-31T23:{n}:00" for n in range(30, 50)]}
+            ),
+            "its runs have no versions, and no times on more than one day",
+        ),
         (history(), "all of them warm-up"),
     ],
 )

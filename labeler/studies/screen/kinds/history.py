@@ -38,13 +38,14 @@ MIN_VERSIONS = 3
 def items(benchmark: Benchmark, _selection: RunSelection) -> list[NewItem]:
     """Return the benchmark with all its versions, as one item per altered method and context.
 
-    Raises SkippedBenchmark if a run has neither a version nor a date, or no history has three of them.
+    Raises SkippedBenchmark if runs have neither versions nor times on several days, or no history has three of them.
     """
     benchmark = dated(benchmark)
     key = history_key(benchmark)
     if key is None:
         raise SkippedBenchmark(
-            "its runs have neither a version nor a date. Add a column version or date, or give --from-name"
+            "its runs have no versions, and no times on more than one day. Add a column version or date, or give "
+            "--from-name"
         )
     levels = by_level(benchmark, [ALTERED, CONTEXT])
     sizes = {level.name: len(level.levels(key)) for level in levels}
