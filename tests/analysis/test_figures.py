@@ -135,7 +135,7 @@ def test_every_cell_shows_its_value_below_its_measure_and_a_mark_above_theta():
     chart = by_application(theta=None, a=[0.25, 0.9])
     assert not any(cell.marked for cell in cells(chart))
     assert titles(chart) == [
-        "Applications (number of benchmarks)", "mean dissimilarity over all pairs of runs, from 0 (equal) to 1",
+        "Applications (benchmarks)", "mean dissimilarity over all pairs of runs, from 0 (equal) to 1",
     ]  # fmt: skip
     assert titles(by_application(theta=0.3, a=[0.9]))[1].endswith("from 0 (equal) to 1; ▲ above θ = 0.3")
 

@@ -22,9 +22,11 @@ MM = 96 / 25.4
 PAPERS = {"a4": 210, "letter": 215.9}  # mm wide
 MARGIN = 14  # mm on each side, as in the style sheet
 CLIPPED = """
-    () => [...document.querySelectorAll('table, th, td, caption, figure, svg, p, li, h1, h2, h3, pre, code')]
+    () => [...document.querySelectorAll('table, th, td, caption, figure, svg, svg text, p, li, h1, h2, h3, pre, code')]
         .filter(element => {
             const box = element.getBoundingClientRect();
+            const figure = element.tagName === 'text' && element.ownerSVGElement.getBoundingClientRect();
+            if (figure && (box.left < figure.left - 1 || box.right > figure.right + 1)) return true;
             const mayHide = getComputedStyle(element).overflowX !== 'visible';
             const isCut = mayHide && element.scrollWidth > element.clientWidth + 1;
             return box.right > document.documentElement.clientWidth + 1 || box.left < -1 || isCut;

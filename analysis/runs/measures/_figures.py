@@ -55,7 +55,7 @@ def measures_by_application(table: pd.DataFrame, *, theta: float | None, keep_or
     """
     names = [f"{name or 'no application'} ({n})" for name, n in zip(table["application"], table["n"], strict=True)]
     values = table[measures_of(table)].set_axis(pd.Index(names))
-    return _heat_map(values, theta, "Applications (number of benchmarks)", keep_order=keep_order)
+    return _heat_map(values, theta, "Applications (benchmarks)", keep_order=keep_order)
 
 
 def measures_by_benchmark(
@@ -159,8 +159,8 @@ def _heat_map(values: pd.DataFrame, theta: float | None, title: str, *, keep_ord
     )
     readable = alt.Color("dark:N", scale=alt.Scale(domain=[False, True], range=[INK, PAPER]), legend=None)
     mark = base.transform_filter("datum.exceeds").encode(color=readable)
-    legend = "mean dissimilarity over all pairs of runs, from 0 (equal) to 1"
-    legend += "" if theta is None else f"; ▲ above θ = {theta:g}"
+    above = "" if theta is None else f"; ▲ above θ = {theta:g}"
+    legend = ["mean dissimilarity over all pairs of runs,", f"from 0 (equal) to 1{above}"]
     return (
         alt.layer(
             base.mark_rect(stroke=PAPER).encode(color=alt.Color("value:Q", scale=_SHADES, legend=None)),

@@ -411,7 +411,7 @@ def test_the_columns_are_in_order_and_only_those_of_what_there_is():
 
 ONE_ITEM = pd.DataFrame({"item": ["a", "a"], "reviewer": ["ada", "ben"], "label": ["similar", "similar"]})
 PARAMETERS = '{"theta": 0.25, "keep_mean": false, "drop": 0.0}'
-HEAT_MAP = "Applications (number of benchmarks)"
+HEAT_MAP = "Applications (benchmarks)"
 
 
 def measured_verdicts(*rows):
