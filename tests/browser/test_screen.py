@@ -18,7 +18,8 @@ SHAPES = {"example__a#two#n=1": series(1, 2, 600), "example__b#twenty#n=1": seri
 NUMBER = r"[\d.]+(?:e[+-]?\d+)? (?:s|ms|µs|ns)"
 RUN = (
     rf"Run \d+: (?:about )?\d+ iterations, median {NUMBER}, middle half {NUMBER} to {NUMBER}, "
-    rf"5th to 95th percentile {NUMBER} to {NUMBER}\."
+    rf"5th to 95th percentile {NUMBER} to {NUMBER}, all {NUMBER} to {NUMBER}"
+    rf"(?:; the line begins at {NUMBER}, ends at {NUMBER}, and lies within {NUMBER} to {NUMBER})?\."
 )
 SUMMARY = re.compile(rf"(\d+) runs on one scale\.((?: {RUN})+)")
 DRAWN = """() => {

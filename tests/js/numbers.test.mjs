@@ -274,8 +274,15 @@ test("the summary names every run with its iterations and five quantiles", () =>
   const words = summary(picture([one, one.map((value) => value * 2)]));
   assert.match(words, /^2 runs on one scale\. Run 1: 101 iterations, median 15 ms, /);
   assert.match(words, /Run 1: [^.]+ ms, middle half 12\.5 ms to 17\.5 ms, /);
-  assert.match(words, /5th to 95th percentile 10\.5 ms to 19\.5 ms\./);
+  assert.match(words, /5th to 95th percentile 10\.5 ms to 19\.5 ms, all 10 ms to 20 ms/);
   assert.match(words, /Run 2: 101 iterations, median 30 ms/);
+});
+
+test("the summary says what a step and a spike look like", () => {
+  const step = Array.from({ length: 3000 }, (_, i) => (i < 1000 ? 0.01 : 0.02));
+  step[2000] = 0.09;
+  const words = summary(picture([step, step]));
+  assert.match(words, /all 10 ms to 90 ms; the line begins at 10 ms, ends at 20 ms, and lies within 10 ms to 20 ms\./);
 });
 
 test("the summary has one sentence per run", () => {

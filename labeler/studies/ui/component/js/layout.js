@@ -285,10 +285,17 @@ export function summary(picture) {
   // in varied pictures, long runs are up to 0.3 % shorter or longer
   const length = ({ n, low }) => (picture.scale && n > low.length ? `about ${Number(n.toPrecision(2))}` : n);
   const write = (value) => `${Number((value / unit[0]).toPrecision(4))} ${unit[1]}`.trim(); // no exponent
+  const range = (values) => `${write(Math.min(...values))} to ${write(Math.max(...values))}`;
+  const course = ({ n, medians }) => {
+    if (Math.round(n / medians.length) <= 1) return ""; // points instead of a line
+    const [begin, end] = [medians[0], medians[medians.length - 1]].map(write);
+    return `; the line begins at ${begin}, ends at ${end}, and lies within ${range(medians)}`;
+  };
   const lines = picture.runs.map(
     (run, i) =>
       `Run ${i + 1}: ${length(run)} iterations, median ${write(at(run, 50))}, middle half ${write(at(run, 25))} to ` +
-      `${write(at(run, 75))}, 5th to 95th percentile ${write(at(run, 5))} to ${write(at(run, 95))}.`,
+      `${write(at(run, 75))}, 5th to 95th percentile ${write(at(run, 5))} to ${write(at(run, 95))}, ` +
+      `all ${range([...run.low, ...run.high])}${course(run)}.`,
   );
   return `${picture.runs.length} runs on one scale. ${lines.join(" ")}`;
 }
