@@ -291,7 +291,8 @@ def describe_share(share: "Estimate") -> str:
     if share.value is None:
         return share.reason or "unknown"
     ends = share.ends
-    return f"{share.value:.2f}" + (f" ({ends[1]:.2f} to {ends[2]:.2f})" if ends else "")
+    words = f"{share.value:.2f}" + (f" ({ends[1]:.2f} to {ends[2]:.2f})" if ends else "")
+    return words.replace("-", "−")
 
 
 def read_reference(

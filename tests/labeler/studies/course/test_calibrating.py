@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from analysis.statistics.intervals import wilson
+from analysis.statistics.intervals import Estimate, wilson
 from labeler.errors import InputError, NotAllowed, NotAssigned, Refused
 from labeler.studies.audit import audit
 from labeler.studies.course import calibrating, coordinating, course, staffing
@@ -335,6 +335,7 @@ def test_the_label_file_alone_counts_no_calibration_label_either(round_, tmp_pat
 def test_a_share_in_words_has_its_interval_or_a_reason(n_equal, n, words):
     share = wilson(n_equal, n)
     assert calibrating.describe_share(share) == (words or share.reason)
+    assert calibrating.describe_share(Estimate(-1.0)) == "−1.00"
 
 
 def test_chosen_items_come_first_in_the_round_and_the_plan_follows_from_the_log(study):
