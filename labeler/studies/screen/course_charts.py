@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 INK, BAR, SOFT = "#1b2a41", "#3474b5", "#8a94a6"
+LINES = (BAR, SOFT, "#c8691c")  # visible on a light and on a dark ground
 SHADES = ("#eef2f7", "#dbe4ef")  # neighbouring phases also differ in greyscale
 HEIGHT, BAND_HEIGHT = 190, 70
 MIN_TICKS, MAX_TICKS, DAYS_OF_WEEK = 2, 9, 8
@@ -154,14 +155,14 @@ def precision(rows: Sequence[Mapping[str, Any]], *, wanted: float, planned: int)
         .encode(
             x=alt.X("items:Q", title="items", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=10)),
             y=alt.Y("half-width:Q", title="half-width of the 95 % interval", scale=alt.Scale(zero=True)),
-            color=alt.Color("quantity:N", title=None, legend=alt.Legend(orient="top", labelLimit=0, columns=2),
-                            scale=alt.Scale(range=[INK, BAR, SOFT])),
+            color=alt.Color("quantity:N", title=None, legend=alt.Legend(orient="top", labelLimit=0, columns=1),
+                            scale=alt.Scale(range=list(LINES))),
             strokeDash=alt.StrokeDash("quantity:N", title=None, legend=None),
             tooltip=["quantity:N", "items:Q", alt.Tooltip("half-width:Q", format=".3f")],
         )
     )  # fmt: skip
     rules = alt.Chart(pd.DataFrame({"wanted": [wanted]})).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y="wanted:Q")
-    here = alt.Chart(pd.DataFrame({"planned": [planned]})).mark_rule(color=INK).encode(x="planned:Q")
+    here = alt.Chart(pd.DataFrame({"planned": [planned]})).mark_rule(color=SOFT).encode(x="planned:Q")
     return alt.layer(line, rules, here).properties(height=300, width="container")
 
 

@@ -348,11 +348,13 @@ def design_sliders(n_items: int, n_reviewers: int, n_chosen: int = 0) -> DesignS
         "Decide, Calibration."
     )
     most_checks = min(most - 2 - calibration, MAX_CHECKS)
-    attention = st.slider("Attention checks", 0, most_checks, 0) if most_checks > 0 else 0
-    st.caption(
-        "Each reviewer gets these hidden items with a known answer, made from items that no result uses. Fewer than "
-        "four cannot show whether a person guesses."
-    )
+    attention = 0
+    if most_checks > 0:
+        attention = st.slider("Attention checks", 0, most_checks, 0)
+        st.caption(
+            "Each reviewer gets these hidden items with a known answer, made from items that no result uses. Fewer "
+            "than four cannot show whether a person guesses."
+        )
     return DesignSliders(per_item, shared, retest, calibration, attention)
 
 
