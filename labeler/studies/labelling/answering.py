@@ -116,17 +116,17 @@ def _missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) 
 
 
 def open_items(
-    db: Database, reviewer_id: int, codes: Sequence[str], pictures: SentPictures | None = None
+    db: Database, reviewer_id: int, codes: Sequence[str], pictures: SentPictures | None = None, *, asked: bool = False
 ) -> list[dict[str, Any]]:
     """Return the pictures of items that are offered to the reviewer, by code.
 
     Unknown codes, codes of other reviewers and codes of items that are not offered now get the same reply, and no
-    lookup depends on them. `pictures` notes what is sent.
+    lookup depends on them. `pictures` notes what is sent, and whether the browser `asked` for it.
     """
     desk = reviewing.desk(db, reviewer_id)
     panels = reviewing.panels_on_offer(db, desk, codes)
     if pictures is not None:
-        _note(db, desk, panels, pictures)
+        _note(db, desk, panels, pictures, asked=asked)
     return [
         {"code": code, "panels": panels[code]}
         if code in panels
@@ -141,10 +141,10 @@ def open_again(db: Database, reviewer_id: int, task: Task, pictures: SentPicture
     return reviewing.task_data(db, task)
 
 
-def _note(db: Database, desk: Desk, codes: Iterable[str], pictures: SentPictures) -> None:
+def _note(db: Database, desk: Desk, codes: Iterable[str], pictures: SentPictures, *, asked: bool = False) -> None:
     reviewer = (db.path, desk.person.person_id)
     pictures.meet(reviewer, reviewing.codes_at(desk))
-    pictures.note(reviewer, codes)
+    pictures.note(reviewer, codes, asked=asked)
 
 
 def _store(

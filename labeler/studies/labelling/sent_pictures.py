@@ -18,7 +18,7 @@ class SentPictures:
     """The pictures that were sent, by reviewer and code; safe to use in several threads.
 
     A browser may have pictures that an earlier process sent. Therefore, nothing is known about the items that a
-    reviewer could open when this process met the reviewer.
+    reviewer could open when this process met the reviewer, until the browser asks for their pictures.
     """
 
     clock: Callable[[], float] = time.monotonic  # seconds; nobody can set this clock
@@ -36,13 +36,18 @@ class SentPictures:
             while len(self.sent) > MAX_REVIEWERS:
                 self.sent.popitem(last=False)
 
-    def note(self, reviewer: Reviewer, codes: Iterable[str]) -> None:
-        """Note that pictures are sent now; only the first time counts."""
+    def note(self, reviewer: Reviewer, codes: Iterable[str], *, asked: bool) -> None:
+        """Note that pictures are sent now; only the first time counts.
+
+        `asked`: the browser asked for these pictures, so it does not have them from an earlier process.
+        """
         with self.lock:
             if reviewer in self.sent:
                 self.sent.move_to_end(reviewer)
+                known = self.sent[reviewer]
                 for code in codes:
-                    self.sent[reviewer].setdefault(code, self.clock())
+                    if code not in known or (asked and known[code] is None):
+                        known[code] = self.clock()
 
     def facts(self, reviewer: Reviewer, code: str) -> dict[str, int | None]:
         """Return what to store with an answer to an item."""

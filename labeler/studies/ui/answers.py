@@ -122,7 +122,7 @@ class _Requests:
             return _response(HTTPStatus.BAD_REQUEST, {"message": UNREADABLE})
 
         def work(db: Database, person: Person, _content: Mapping[str, Any]) -> Mapping[str, Any]:
-            return {"items": answering.open_items(db, person.person_id, codes, PICTURES)}
+            return {"items": answering.open_items(db, person.person_id, codes, PICTURES, asked=True)}
 
         return await self._reply(request, Role.REVIEWER, work, cost=len(codes))
 

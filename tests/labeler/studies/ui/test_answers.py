@@ -506,7 +506,10 @@ def test_the_time_of_an_answer_is_cut_to_the_time_since_its_picture_was_sent_and
         with open_database(study) as db:
             return labels.own_answers(db, id_of(db, "ada"))[-1]
 
-    earlier = [stored(offer) for offer in ada.state()["offers"]]  # another process may have sent these pictures
+    anew, *others = ada.state()["offers"]  # another process may have sent these pictures
+    ada.client.get(answers.ITEMS, params={"code": anew["code"]})
+    assert stored(anew).view[SINCE_SENT] == 3_000
+    earlier = [stored(offer) for offer in others]
     assert {answer.dwell_ms for answer in earlier} == {13_000}
     assert not any(SINCE_SENT in answer.view for answer in earlier)
     unseen, seen = ada.state()["offers"][:2]
