@@ -58,7 +58,7 @@ def render_item(db: Database, person: str) -> None:
     )
     facts += [f"item {queue.place(found, name)}"] if name in found else []
     facts += [f"result: {result}" for result in splits.describe_results(db, [item]) if with_labels and result]
-    st.html(f'<p class="facts">{escape(" · ".join(facts))}</p>')
+    st.html(f'<p class="facts of-item">{escape(" · ".join(facts))}</p>')
     pressed = queue.look(db, "item", item)
     if pressed and name in found:
         step = 1 if pressed.key == queue.NEXT else -1

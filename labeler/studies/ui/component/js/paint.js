@@ -93,6 +93,7 @@ function wordingsOf({ picture, view, isLog, showsNumbers }, series, index) {
     [`Run ${index + 1}`, both],
     [String(index + 1), both],
     [String(index + 1), number || beside],
+    [String(index + 1), ""],
   ];
 }
 
