@@ -14,7 +14,7 @@ from labeler.errors import NotAllowed
 from labeler.studies import background
 from labeler.studies.model import Assignment, Kind, PlanParameters
 from labeler.studies.plan.design import MAX_LISTED_BLOCKS, Plan
-from labeler.studies.plan.lifecycle import Action, require
+from labeler.studies.plan.lifecycle import ALLOWED, Action, require
 from labeler.studies.preparing import assigning, planning
 from labeler.studies.preparing.planning import Assumptions
 from labeler.studies.store import Database, assignments, items, labels, people, studies
@@ -187,10 +187,9 @@ def current_loads(db: Database) -> list[dict[str, Any]]:
 def why_fixed(db: Database) -> str:
     """Return the reason why no plan can be created now; return "" if a plan can be created."""
     if labels.n_labels(db):
-        return (
-            "The plan can no longer be replaced, because reviewers have answered. "
-            "You can still change reviewers on the People page."
-        )
+        can_change = studies.get(db).phase in ALLOWED[Action.PEOPLE]
+        advice = " You can still change reviewers on the People page." if can_change else ""
+        return f"The plan can no longer be replaced, because reviewers have answered.{advice}"
     try:
         require(studies.get(db), Action.PLAN)
     except NotAllowed as error:

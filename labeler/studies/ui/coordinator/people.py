@@ -21,6 +21,7 @@ from labeler.studies.labelling import own_result
 from labeler.studies.model import Person, Role, State, describe_minutes
 from labeler.studies.people import identity, mailing
 from labeler.studies.people.mailing import Mail
+from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.results import questionnaires
 from labeler.studies.store import Database
 from labeler.studies.ui import served
@@ -106,6 +107,11 @@ def offer_answers(db: Database, person: str) -> None:
         st.download_button("Download the questionnaire (CSV)", given, "questionnaire.csv", on_click="ignore")
 
 
+def can_change_reviewers(db: Database) -> bool:
+    """Return whether reviewers can join and leave: until the study is closed."""
+    return coordinating.get_study(db).phase in ALLOWED[Action.PEOPLE]
+
+
 def _chosen(everyone: list[Person]) -> Person | None:
     name = st.session_state.get(PERSON)
     return next((member for member in everyone if member.name == name), None)
@@ -131,7 +137,8 @@ def invite(db: Database, actor: str, n_reviewers: int, *, is_first: bool) -> Non
             help="Separate people by lines, commas or semicolons. An address behind a name in angle brackets is used "
             "only for the invitation.",
         )  # fmt: skip
-        role = st.radio("Invite as", list(ROLES), horizontal=True)
+        roles = list(ROLES) if can_change_reviewers(db) else ["Coordinators"]
+        role = st.radio("Invite as", roles, horizontal=True)
         wanted = identity.people_in(text)
         alike, n = identity.look_alikes(db, [name for name, _ in wanted]), len(wanted)
         look_alike = bool(alike) and st.checkbox(
@@ -186,6 +193,7 @@ def _row(person: Person, pace: Pace, today: Any) -> dict[str, Any]:
 def of_one(db: Database, chosen: Person, pace: Pace | None, actor: str) -> None:
     """Show the box of one person: the reminder, a new link, a pause, and further actions."""
     is_reviewer, shown = Role.REVIEWER in chosen.roles, identity.shown_name(db, chosen.name)
+    can_change = is_reviewer and can_change_reviewers(db)
     with box(shown):
         if pace is not None:
             st.caption(escape_markdown(describe(pace)))
@@ -203,13 +211,14 @@ def of_one(db: Database, chosen: Person, pace: Pace | None, actor: str) -> None:
             if chosen.active and st.button("New link"):
                 keep_links(db, [chosen.name], actor)
                 done(f"New link for {chosen.name}. The previous link no longer works.")
-            if is_reviewer and chosen.active and not chosen.paused and st.button("Pause"):
+            if can_change and chosen.active and not chosen.paused and st.button("Pause"):
                 act(partial(pause, db, chosen, pace, note, actor))
-            if is_reviewer and (chosen.paused or not chosen.active) and st.button("Resume"):
+            if can_change and (chosen.paused or not chosen.active) and st.button("Resume"):
                 act(partial(resume, db, chosen, actor))
             if chosen.active:
                 own = WITHDRAW if own_result.is_allowed(db, chosen.name) else ALLOW
-                choices = [REPLACE, REMOVE, RENAME, EMAIL, own, REVOKE] if is_reviewer else [RENAME, EMAIL, REVOKE]
+                leaving = [REPLACE, REMOVE] if can_change else []
+                choices = [*leaving, RENAME, EMAIL, *([own] if is_reviewer else []), REVOKE]
                 picked = st.menu_button("More", choices, key=f"more-{chosen.person_id}")
                 if picked:
                     st.session_state[ACTION] = chosen.person_id, picked

@@ -154,4 +154,6 @@ def test_a_plan_can_be_drawn_until_somebody_answers_and_not_while_paused_or_once
     assert "It is closed now" in previewing.why_fixed(planned)
     course.change_state(planned, Step.REOPEN, why="test", **WHO)
     answer_next(planned, "ada", "not sure")
-    assert "because reviewers have answered" in previewing.why_fixed(planned)
+    assert "because reviewers have answered. You can still change" in previewing.why_fixed(planned)
+    course.change_state(planned, Step.CLOSE, why="test", **WHO)
+    assert previewing.why_fixed(planned).endswith("because reviewers have answered.")

@@ -533,6 +533,13 @@ def closed(path):
     return path
 
 
+def test_after_the_end_the_people_page_offers_only_what_is_still_allowed(closed):
+    page = press(people_page(closed), "Invite people")
+    assert labelled(page.radio, "Invite as").options == ["Coordinators"]
+    checked(labelled(page.selectbox, "Person").set_value("ada").run())
+    assert [one.label for one in page.button if one.label in ("New link", "Pause", "Resume")] == ["New link"]
+
+
 def split_names(path):
     with open_database(path) as db:
         return [split.item.name for split in splits.split_items(db)]
