@@ -74,7 +74,7 @@ SHARES = {
 
 
 def render_add(db: Database, person: str) -> None:
-    """Show the outcome of the last import, the drop zone, and the options."""
+    """Show the outcome of the last import, the drop zone, and the options; or say why nothing can be added now."""
     try:
         require(coordinating.get_study(db), Action.IMPORT)
     except NotAllowed as refusal:

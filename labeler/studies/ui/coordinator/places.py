@@ -18,7 +18,6 @@ from labeler.studies import overview as study_overview
 from labeler.studies.course import coordinating, course
 from labeler.studies.items import browsing
 from labeler.studies.people import identity
-from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.results import splits
 from labeler.studies.store import Database, open_database
 from labeler.studies.ui.coordinator import decide, items, one_item, people, plan, publish, results, study, tools
@@ -57,20 +56,12 @@ def show(db: Database, person: str, title: str) -> None:
         acknowledge()
         one_item.render_item(db, person)
         return
-    views = _views(db, title)
+    views = list(PLACES[title])
     name, facts = _heading_of(db, title)
     first = "All items" if "All items" in views and coordinating.status(db).n_items else views[0]
     view = heading(name, facts, title, views, first, partial(_with_count, db, person))
     acknowledge()
     PLACES[title][view](db, person)
-
-
-def _views(db: Database, title: str) -> list[str]:
-    """Return the views of a place; items can be added while the study is being set up or open."""
-    views = list(PLACES[title])
-    if title == "Items" and coordinating.get_study(db).state not in ALLOWED[Action.IMPORT]:
-        views.remove("Add")
-    return views
 
 
 def _with_count(db: Database, person: str, view: str) -> str:
