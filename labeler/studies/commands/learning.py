@@ -15,7 +15,12 @@ from labeler.studies.results.learning import LearnOptions, Material, WrittenResu
 
 
 def _material(
-    study: Path | None, label_file: Path | None, reading: LabelReading, verdict_file: Path | None, actor: str
+    study: Path | None,
+    label_file: Path | None,
+    reading: LabelReading,
+    verdict_file: Path | None,
+    options: LearnOptions,
+    actor: str,
 ) -> Material:
     if (label_file is None) != (verdict_file is None):
         raise InputError("Give both --labels and --verdicts, or neither.")
@@ -23,7 +28,7 @@ def _material(
         return learning.material_of_files(label_file, verdict_file, reading, say=remark)
     with open_study(study) as db:
         say_if_interim(db)
-        return learning.material_of_study(db, actor=actor, now=now())
+        return learning.material_of_study(db, options, actor=actor, now=now())
 
 
 @click.command(epilog="Example: labeler learn --study cache.study --out learning")
@@ -65,7 +70,7 @@ def learn(
     folder = None
     if out is not None and (out.is_dir() or not out.suffix) and str(out) != "-":
         folder, out = out, None
-    learned = learning.learn(_material(study, label_file, label_reading, verdict_file, actor), options)
+    learned = learning.learn(_material(study, label_file, label_reading, verdict_file, options, actor), options)
     is_useful = even_if_useless or learned.useless is None
     account = learning.written_result(learned, with_model=is_useful)
     if out is not None and not is_useful:

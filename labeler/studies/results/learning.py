@@ -73,8 +73,22 @@ class LearnOptions:
     })  # fmt: skip
     seed: int = field(default=1, metadata={"within": "[0, )", "help": "Random seed for folds and intervals."})
 
+    def __post_init__(self) -> None:
+        """Raise InputError or ValueError if the name or a feature is invalid, before any data are read."""
+        learning.checked_name(self.name)
+        features_named(self.features, tuple(FEATURES))
 
-STANDARD = LearnOptions()
+    def require_fit(self, question: Question) -> None:
+        """Raise InputError if an option needs a positive category of two, which the question does not have."""
+        if not (self.monotone or self.cost_ratio != 1) or has_positive_of_two(question):
+            return
+        raise InputError(
+            f"{'--monotone' if self.monotone else '--cost-ratio'} needs a question with two categories, one of them "
+            f"positive. This study has the categories {joined(question.names)}. Leave this option out: the model gives "
+            "the most probable category."
+        )
+
+
 NEARLY_ALL = 0.9
 
 
@@ -92,14 +106,19 @@ class Material:
     question: Question = FIRST_QUESTION
 
 
-def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now: datetime) -> Material:
+def material_of_study(
+    db: Database, options: LearnOptions | None = None, *, with_shapes: bool = True, actor: str, now: datetime
+) -> Material:
     """Read the labels, features and verdicts of a study at one moment, and log that they were used.
 
     Without `with_shapes`, no run is read, so there are only the measures of the stored verdicts. Raises InputError if
-    no stored verdict has measures, or the verdicts were computed with different warm-ups.
+    the options do not fit the question, no stored verdict has measures, or the verdicts were computed with different
+    warm-ups.
     """
     question = studies.get(db).question
     _require_runs(question)
+    if options is not None:
+        options.require_fit(question)
     with events.by(db, actor, now) as deed:
         deed.log(actions.LEARN)
         answers, all_items = label_file.all_answers(db), items.all_items(db)
@@ -231,14 +250,12 @@ def _available(material: Material) -> list[str]:
     return [str(name) for name, column in material.features.items() if column.notna().mean() >= NEARLY_ALL]
 
 
-def learn(material: Material, options: LearnOptions = STANDARD) -> Learned:
+def learn(material: Material, options: LearnOptions) -> Learned:
     """Learn a classifier from the labels and features of a study or of files.
 
-    Raises InputError if the data are too small, or an option is invalid.
+    Raises InputError if the data are too small, or do not have the features.
     """
     question, consensus = material.question, options.consensus
-    if options.monotone or options.cost_ratio != 1:
-        _require_positive_of_two(question, "--monotone" if options.monotone else "--cost-ratio")
     # a model that was learned from these labels would seem better than it is
     others = material.verdicts[~material.verdicts["classifier"].str.startswith(f"{learning.LEARNED}:")]
     retests = None
@@ -273,14 +290,6 @@ def has_positive_of_two(question: Question) -> bool:
 def detects(db: Database) -> bool:
     """Return whether a model of this study can detect a positive category (`has_positive_of_two`)."""
     return has_positive_of_two(studies.get(db).question)
-
-
-def _require_positive_of_two(question: Question, option: str) -> None:
-    if not has_positive_of_two(question):
-        raise InputError(
-            f"{option} needs a question with two categories, one of them positive. This study has the categories "
-            f"{joined(question.names)}. Leave this option out: the model gives the most probable category."
-        )
 
 
 @dataclass(frozen=True)

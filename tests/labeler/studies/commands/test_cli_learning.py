@@ -101,9 +101,6 @@ def test_a_model_judges_a_study_and_result_files(folder, study, tmp_path):
     ("arguments", "why"),
     [
         (("--labels", "labels.csv"), "Give both --labels and --verdicts"),
-        (("--study", "all.study", "--features", "m9"), "Unknown feature 'm9'. Choose from: m1,"),
-        (("--study", "all.study", "--features", "m1,m1"), "The list names a feature twice."),
-        (("--study", "all.study", "--name", "a b"), "must contain only letters, digits"),
         (
             ("--labels", "few.csv", "--verdicts", "verdicts.csv"),
             "There are not enough data to learn from: 20 items have",
@@ -126,6 +123,22 @@ def test_what_cannot_be_learnt_from_is_refused_in_words(folder, monkeypatch, tmp
     with (tmp_path / "odd.csv").open("w", newline="") as file:
         csv.writer(file).writerows(rows)
     assert re.search(why, " ".join(run("learn", *arguments, code=2).output.split()))
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "why"),
+    [
+        ("--features", "m9", "Unknown feature 'm9'. Choose from: m1,"),
+        ("--features", "m1,m1", "The list names a feature twice."),
+        ("--name", "a b", "must contain only letters, digits"),
+    ],
+)
+def test_an_invalid_option_is_refused_before_the_study_is_read(study, option, value, why):
+    with open_database(study) as db:
+        before = len(events.of_actions(db, [actions.LEARN]))
+    assert why in " ".join(run("learn", "--study", study, option, value, code=2).output.split())
+    with open_database(study) as db:
+        assert len(events.of_actions(db, [actions.LEARN])) == before
 
 
 @pytest.mark.parametrize(
