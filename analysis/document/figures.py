@@ -75,11 +75,11 @@ def readable(typical: float, unit: str) -> tuple[float, str]:
     return next((by, name) for by, name in scales if abs(typical) * by >= 0.1 or by == 1e9)
 
 
-def names_axis(names: Sequence[str | Sequence[str]], **more: Any) -> alt.Axis:
+def names_axis(names: Sequence[str | Sequence[str]], **more: Any) -> dict[str, Any]:
     """Build an axis that shows names at positions 0, 1, ...; equal names keep separate positions."""
     texts = json.dumps(clean(list(names)))
     options = {"labelLimit": 0, "labelOverlap": False, "ticks": False, "domain": False} | more
-    return alt.Axis(labelExpr=f"{texts}[datum.value]", **options)
+    return {"labelExpr": f"{texts}[datum.value]", **options}
 
 
 def _with_own_ids(svg: str) -> str:

@@ -39,9 +39,9 @@ def _intervals(rows: Sequence[tuple[str, Estimate]], title: str, reference: floa
         columns=["row", "value", "low", "high"],
     )
     axis = names_axis([name for name, _ in rows], values=list(range(len(rows))))
-    scale = alt.Scale(domain=[-0.5, max(len(rows), 1) - 0.5], reverse=True, nice=False)
+    scale = {"domain": [-0.5, max(len(rows), 1) - 0.5], "reverse": True, "nice": False}
     y = alt.Y("row:Q", title=None, axis=axis, scale=scale)
-    x = alt.X("value:Q", title=title, scale=alt.Scale(zero=False))
+    x = alt.X("value:Q", title=title, scale={"zero": False})
     line = alt.Chart(pd.DataFrame({"at": [reference]})).mark_rule(strokeDash=[4, 3], color=SOFT).encode(x="at:Q")
     base = alt.Chart(points)
     rules = base.mark_rule(color=INK).encode(x=alt.X("low:Q", title=title), x2="high:Q", y=y)
@@ -55,9 +55,9 @@ def _calibration(found: PositiveLearned) -> Chart:
         for part in found.calibration.bins
     ])  # fmt: skip
     diagonal = alt.Chart(pd.DataFrame({"x": [0, 1], "y": [0, 1]})).mark_line(strokeDash=[4, 3], color=SOFT)
-    x = alt.X("probability:Q", title=f"mean probability of {found.category}", scale=alt.Scale(domain=[0, 1]))
+    x = alt.X("probability:Q", title=f"mean probability of {found.category}", scale={"domain": [0, 1]})
     share = f"share of items that are {found.category}"
-    y = alt.Y("share:Q", title=share, scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("share:Q", title=share, scale={"domain": [0, 1]})
     base = alt.Chart(points)
     return alt.layer(
         diagonal.encode(x="x:Q", y="y:Q"),

@@ -50,8 +50,8 @@ def classifier_rates(report: Report) -> Chart | None:
         rules.append({"classifier": row_title(name), "rate": "Accuracy", "value": accuracy})
     if not rows:
         return None
-    y = alt.Y("classifier:N", title=None, sort=None, axis=alt.Axis(labelLimit=0))
-    x = alt.X("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3))
+    y = alt.Y("classifier:N", title=None, sort=None, axis={"labelLimit": 0})
+    x = alt.X("value:Q", title=None, scale={"domain": [0, 1]}, axis={"format": "%", "tickCount": 3})
     panels = []
     rates = list(dict.fromkeys(str(row["rate"]) for row in rows))
     for rate in rates:
@@ -60,7 +60,7 @@ def classifier_rates(report: Report) -> Chart | None:
         axis = y if rate == rates[0] else alt.Y("classifier:N", title=None, sort=None, axis=None)
         layers = [
             base.mark_rule(color=INK).encode(
-                x=alt.X("low:Q", title=None, scale=alt.Scale(domain=[0, 1])), x2="high:Q", y=axis
+                x=alt.X("low:Q", title=None, scale={"domain": [0, 1]}), x2="high:Q", y=axis
             ),
             base.mark_point(color=INK, filled=True, size=60, opacity=1).encode(x=x, y=axis),
         ]
@@ -93,7 +93,7 @@ def pair_agreement(pairs: Sequence[PairAgreement], total: Estimate) -> Chart | N
             "high": [pair.percent.high for pair in pairs],
         }
     )
-    base = alt.Chart(rows).encode(y=alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=0)))
+    base = alt.Chart(rows).encode(y=alt.Y("pair:N", title=None, sort=None, axis={"labelLimit": 0}))
     overall = alt.Chart(pd.DataFrame({"value": [total.value]}))
     chart = alt.layer(
         overall.mark_rule(color=SOFT, strokeDash=[4, 3]).encode(x=_share("value:Q")),
@@ -126,13 +126,13 @@ def label_strip(report: Report) -> Chart | None:
         if len(names) == 2
         else [asked.get(name) or shade for name, shade in zip(names, cycle(SHADES), strict=False)]
     )
-    colour = alt.Scale(domain=list(names), range=ramp)
+    colour = {"domain": list(names), "range": ramp}
     order = f"all {names[0]} to all {names[-1]}" if of.is_binary or of.ordered else "category to category"
     chart = (
         alt.Chart(pd.DataFrame(rows))
         .mark_rect()
         .encode(
-            x=alt.X("begin:Q", title=f"items, ordered from {order}", scale=alt.Scale(domain=[0, begin], nice=False)),
+            x=alt.X("begin:Q", title=f"items, ordered from {order}", scale={"domain": [0, begin], "nice": False}),
             x2="end:Q",
             y=alt.Y("reviewer:O", title=None, axis=names_axis(disputed.reviewers)),
             color=alt.Color("label:N", title=None, scale=colour),
@@ -195,8 +195,8 @@ def _curves(
 ) -> Chart | None:
     """Draw one panel per classifier: the curve, a point for its verdicts, and a grey line for guessing."""
     panels = []
-    x = alt.X("x:Q", title=titles[0], scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
-    y = alt.Y("y:Q", title=titles[1], scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
+    x = alt.X("x:Q", title=titles[0], scale={"domain": [0, 1]}, axis=_PERCENT)
+    y = alt.Y("y:Q", title=titles[1], scale={"domain": [0, 1]}, axis=_PERCENT)
     for name in dict.fromkeys(row["classifier"] for row in curves):
         line, guess, mark = ([row for row in rows if row["classifier"] == name] for rows in (curves, chance, points))
         layers = [
@@ -213,9 +213,9 @@ def _curves(
     return drawn
 
 
-_PERCENT = alt.Axis(format="%", tickCount=5)
+_PERCENT = {"format": "%", "tickCount": 5}
 
 
 def _share(field: str) -> alt.X:
     title = "percent agreement on common items"
-    return alt.X(field, title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    return alt.X(field, title=title, scale={"domain": [0, 1]}, axis={"format": "%"})

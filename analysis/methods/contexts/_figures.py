@@ -65,7 +65,7 @@ def violins(survey: ContextSurvey) -> Chart | None:
     short = _names(drawn)
     names = [f"{short[sweep.name]} (n = {len(sweep.contexts)}){' ↔' * is_marked(sweep, survey)}" for sweep in drawn]
     axis = names_axis(names, values=list(range(len(drawn))), grid=False)
-    y = alt.Y("row:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(drawn) - 0.5, -0.5], nice=False))
+    y = alt.Y("row:Q", title=None, axis=axis, scale={"domain": [len(drawn) - 0.5, -0.5], "nice": False})
     boxes = alt.Chart(_boxes(drawn)).encode(y=y)
     layers = [
         *_bodies(drawn, x, y),
@@ -166,9 +166,9 @@ def _scale(ends: Sequence[tuple[float, float]]) -> Any:
     """Return a logarithmic scale if ratios are far apart, otherwise a linear scale; each scale includes 1."""
     lowest, highest = min(1.0, *(low for low, _ in ends)), max(1.0, *(high for _, high in ends))
     if highest / lowest > 4:
-        return alt.Scale(type="log", domain=[lowest / 1.1, highest * 1.1], nice=False)
+        return {"type": "log", "domain": [lowest / 1.1, highest * 1.1], "nice": False}
     margin = max(0.08 * (highest - lowest), 0.002)
-    return alt.Scale(domain=[lowest - margin, highest + margin], nice=False, zero=False)
+    return {"domain": [lowest - margin, highest + margin], "nice": False, "zero": False}
 
 
 def _boxes(sweeps: Sequence[Sweep]) -> pd.DataFrame:
@@ -219,7 +219,7 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
     rows["high"] = rows["high"].clip(upper=float(ratios.max()) + reach)
     numbers = rows[["speedup", "low", "high"]].to_numpy()
     scale = _scale([(float(np.nanmin(numbers)), float(np.nanmax(numbers)))])
-    places = alt.Scale(domain=[0, len(ordered) + 1], nice=False)
+    places = {"domain": [0, len(ordered) + 1], "nice": False}
     base = alt.Chart(rows).encode(
         x=alt.X(
             "place:Q",
@@ -230,7 +230,7 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
     )
     marks = MARKS if sweep.better else MARKS | UNKNOWN
     marks = {verdict: mark for verdict, mark in marks.items() if sweep.better or verdict not in ("faster", "slower")}
-    shapes = alt.Scale(domain=[*marks], range=[*marks.values()])
+    shapes = {"domain": [*marks], "range": [*marks.values()]}
     shape = alt.Shape("alone:N", title="verdict for this context", scale=shapes)
     how_many = f"{len(ordered)} contexts" if len(picks) == len(ordered) else f"{len(picks)} of {len(ordered)} contexts"
     return alt.layer(
@@ -270,7 +270,7 @@ def _speedup_title(sweeps: Sequence[Sweep]) -> str:
 
 
 def _speedup(field: str, scale: Any, sweep: Sweep) -> alt.Y:
-    return alt.Y(f"{field}:Q", title=_speedup_title([sweep]), scale=scale, axis=alt.Axis(tickCount=6))
+    return alt.Y(f"{field}:Q", title=_speedup_title([sweep]), scale=scale, axis={"tickCount": 6})
 
 
 def _densities(sweep: Sweep, name: str) -> Chart:
@@ -283,13 +283,13 @@ def _densities(sweep: Sweep, name: str) -> Chart:
         at, height = _density(np.array(values) * factor)
         parts.append(pd.DataFrame({"at": at, "height": height, "version": version}))
     base = alt.Chart(pd.concat(parts)).encode(
-        x=alt.X("at:Q", title=f"mean of the runs in a context ({unit})", scale=alt.Scale(zero=False), axis=_FEW_TICKS),
+        x=alt.X("at:Q", title=f"mean of the runs in a context ({unit})", scale={"zero": False}, axis=_FEW_TICKS),
         y=alt.Y(
-            "height:Q", stack=None, title="density over contexts", axis=alt.Axis(labels=False, ticks=False, grid=False)
+            "height:Q", stack=None, title="density over contexts", axis={"labels": False, "ticks": False, "grid": False}
         ),
     )
-    shades = alt.Scale(domain=[*sides], range=[SOFT, INK])
-    dashes = alt.Scale(domain=[*sides], range=[[1, 0], [6, 3]])
+    shades = {"domain": [*sides], "range": [SOFT, INK]}
+    dashes = {"domain": [*sides], "range": [[1, 0], [6, 3]]}
     return alt.layer(
         base.mark_area(color=SOFT, opacity=0.2, interpolate="linear").encode(detail="version:N"),
         base.mark_line(interpolate="linear").encode(
@@ -300,8 +300,8 @@ def _densities(sweep: Sweep, name: str) -> Chart:
     ).properties(width=WIDTH, height=HEIGHT)
 
 
-_LINES = alt.Legend(symbolType="stroke", symbolSize=400)
-_FEW_TICKS = alt.Axis(grid=False, tickCount=5)
+_LINES = {"symbolType": "stroke", "symbolSize": 400}
+_FEW_TICKS = {"grid": False, "tickCount": 5}
 
 
 def _by_level(sweep: Sweep, name: str, factor: FactorEffect) -> Chart:
@@ -312,7 +312,7 @@ def _by_level(sweep: Sweep, name: str, factor: FactorEffect) -> Chart:
         for rows in (of_context, of_level)
     )
     scale = _scale([(float(points["speedup"].min()), float(points["speedup"].max()))])
-    x = alt.X("level:Q", title=factor.name, scale=alt.Scale(zero=False, nice=False, padding=8), axis=_FEW_TICKS)
+    x = alt.X("level:Q", title=factor.name, scale={"zero": False, "nice": False, "padding": 8}, axis=_FEW_TICKS)
     y = _speedup("speedup", scale, sweep)
     return alt.layer(
         _line_at_one(scale, sweep),
@@ -336,9 +336,9 @@ def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:
     )
     scale = _scale([(float(rows["speedup"].min()), float(rows["speedup"].max()))])
     base = alt.Chart(rows).encode(
-        x=alt.X("place:Q", title=factor, axis=_FEW_TICKS, scale=alt.Scale(nice=False)),
+        x=alt.X("place:Q", title=factor, axis=_FEW_TICKS, scale={"nice": False}),
         y=_speedup("speedup", scale, sweep),
-        color=alt.Color("sweep:N", title=None, sort=None, scale=alt.Scale(domain=[*names], range=[SOFT, INK])),
+        color=alt.Color("sweep:N", title=None, sort=None, scale={"domain": [*names], "range": [SOFT, INK]}),
     )
     lines = [
         base.transform_filter(alt.FieldEqualPredicate(field="sweep", equal=name)).mark_line(
@@ -346,7 +346,7 @@ def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:
         )
         for name, dash in zip(names, ([1, 0], [5, 3]), strict=True)
     ]
-    shapes = alt.Scale(domain=[*names], range=["circle", "square"])
+    shapes = {"domain": [*names], "range": ["circle", "square"]}
     points = base.mark_point(filled=True, opacity=1, size=24)
     return alt.layer(
         _line_at_one(scale, sweep),
@@ -380,15 +380,15 @@ def _observer_effect(name: str, versions: Sequence[ObserverEffect], by: str) -> 
     rows = pd.DataFrame(levels, columns=columns).astype(dict.fromkeys(columns[2:], float))
     scale = _scale([(float(rows[["ratio", "low"]].min().min()), float(rows[["ratio", "high"]].max().max()))])
     title = f"ratio to {by} = {versions[0].least}"
-    y = alt.Y("ratio:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
+    y = alt.Y("ratio:Q", title=title, scale=scale, axis={"tickCount": 6})
     names = list(dict.fromkeys(rows["version"]))
     base = alt.Chart(rows).encode(
-        x=alt.X("level:N", sort=by_size(rows["level"]), title=by, axis=alt.Axis(labelAngle=0)),
+        x=alt.X("level:N", sort=by_size(rows["level"]), title=by, axis={"labelAngle": 0}),
         xOffset=alt.XOffset("version:N", sort=names),
     )
     line = alt.Chart(pd.DataFrame({"ratio": [1.0]})).mark_rule(color=INK, strokeDash=[1, 3]).encode(y=y)
     marks = base.mark_point(color=INK, filled=True, opacity=1, size=60)
-    shape = alt.Shape("version:N", sort=names, title=None, legend=alt.Legend() if len(names) > 1 else None)
+    shape = alt.Shape("version:N", sort=names, title=None, legend={} if len(names) > 1 else None)
     return alt.layer(
         line,
         base.transform_filter("isValid(datum.low)")
@@ -409,8 +409,8 @@ def _by_instrumentation(sweep: Sweep, name: str, speedups: SpeedupByLevel) -> Ch
     rows = pd.DataFrame(levels, columns=names).astype(dict.fromkeys(names[1:-1], float))
     numbers = rows[["speedup", "low", "high"]].to_numpy()
     scale = _scale([(float(np.nanmin(numbers)), float(np.nanmax(numbers)))])
-    base = alt.Chart(rows).encode(x=alt.X("level:N", sort=None, title="instrumentation", axis=alt.Axis(labelAngle=0)))
-    shapes = alt.Scale(domain=[*_AGAINST], range=["circle", "triangle-up"])
+    base = alt.Chart(rows).encode(x=alt.X("level:N", sort=None, title="instrumentation", axis={"labelAngle": 0}))
+    shapes = {"domain": [*_AGAINST], "range": ["circle", "triangle-up"]}
     shape = alt.Shape("against:N", title="inter-run range", scale=shapes)
     with_range = base.transform_filter("isValid(datum.low)")
     return alt.layer(

@@ -70,7 +70,7 @@ def p_by_effect(survey: OrderSurvey) -> Chart:
     x = alt.X(
         "effect:Q",
         title="epsilon²: share of the variation of ranks between the orders",
-        scale=alt.Scale(domain=[0, farthest]),
+        scale={"domain": [0, farthest]},
     )
     y = _p_axis(alt.Y, survey, "p:Q", reverse=True)
     points = alt.Chart(rows).mark_point(color=INK, size=60, opacity=1).encode(x=x, y=y, **_marks(survey))
@@ -97,10 +97,10 @@ def differences(survey: OrderSurvey) -> Chart:
     )
     low, high = min(0.0, *rows["delta"]), max(0.0, *rows["delta"])
     margin = 0.2 * (high - low or 1.0)  # space for the numbers at the ends of the bars
-    scale = alt.Scale(domain=[low - margin * (low < 0), high + margin * (high > 0 or low == 0)], nice=False)
+    scale = {"domain": [low - margin * (low < 0), high + margin * (high > 0 or low == 0)], "nice": False}
     x = alt.X("delta:Q", title="(mean fixed − mean random) / mean fixed (%)", scale=scale)
     y = alt.Y("row:O", title=None, axis=_names(tests, survey))
-    shade = alt.Color("differs:N", scale=alt.Scale(domain=[False, True], range=["#c9d0da", INK]), legend=None)
+    shade = alt.Color("differs:N", scale={"domain": [False, True], "range": ["#c9d0da", INK]}, legend=None)
     base = alt.Chart(rows).encode(x=x, y=y)
     layers = [
         base.mark_bar(height=12).encode(color=shade),
@@ -156,7 +156,7 @@ def _cut(noun: str, n_shown: int, n: int) -> str:
     return f"the {n_shown} {noun} of {n}" if n_shown < n else counted(n, "test")
 
 
-_ROOMY = alt.Scale(zero=False, padding=6)  # marks stay inside the frame, so that titles are aligned
+_ROOMY = {"zero": False, "padding": 6}  # marks stay inside the frame, so that titles are aligned
 _POWERS = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
 
 
@@ -165,12 +165,12 @@ def _p_axis(kind: Any, survey: OrderSurvey, field: str, *, reverse: bool = False
     least = min([*(_p(test) for test in survey.tests), survey.threshold or 1.0, 0.01])
     lowest = floor(log10(least))
     step = max(1, -lowest // 6)
-    axis = alt.Axis(values=[10.0**power for power in range(0, lowest - 1, -step)], labelExpr=_POWERS, grid=False)
+    axis = {"values": [10.0**power for power in range(0, lowest - 1, -step)], "labelExpr": _POWERS, "grid": False}
     return kind(
         field,
         title="p (Kruskal-Wallis)",
         axis=axis,
-        scale=alt.Scale(type="log", domain=[10.0**lowest, 1], nice=False, reverse=reverse),
+        scale={"type": "log", "domain": [10.0**lowest, 1], "nice": False, "reverse": reverse},
     )
 
 
@@ -179,13 +179,13 @@ def _marks(survey: OrderSurvey) -> dict[str, Any]:
     present = [outcome for outcome in OUTCOMES if outcome in _outcomes(survey.tests)]
     shapes = dict(zip(OUTCOMES, ("triangle-up", "diamond", "circle"), strict=True))
     fills = dict(zip(OUTCOMES, (INK, SOFT, PAPER), strict=True))
-    legend = alt.Legend(orient="bottom", symbolSize=80)
+    legend = {"orient": "bottom", "symbolSize": 80}
     return {
         "shape": alt.Shape(
-            "outcome:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[shapes[o] for o in present])
+            "outcome:N", title=None, legend=legend, scale={"domain": present, "range": [shapes[o] for o in present]}
         ),
         "fill": alt.Fill(
-            "outcome:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[fills[o] for o in present])
+            "outcome:N", title=None, legend=legend, scale={"domain": present, "range": [fills[o] for o in present]}
         ),
     }
 
@@ -215,11 +215,9 @@ def _panel(test: OrderComparison, name: str) -> Chart:
     factor, unit = _readable(test.unit, [*test.fixed.values, *test.random.values])
     runs = pd.DataFrame([{"order": order, "value": value * factor} for order, side in sides for value in side.values])
     middle = pd.DataFrame([{"order": order, **_ends(side, factor)} for order, side in sides])
-    x = alt.X(
-        "order:N", title="order", axis=alt.Axis(labelAngle=0, ticks=False), scale=alt.Scale(domain=["fixed", "random"])
-    )
-    y = alt.Y("value:Q", title=f"runs ({unit})", scale=_ROOMY, axis=alt.Axis(tickCount=4))
-    shape = alt.Shape("order:N", legend=None, scale=alt.Scale(domain=["fixed", "random"], range=["circle", "diamond"]))
+    x = alt.X("order:N", title="order", axis={"labelAngle": 0, "ticks": False}, scale={"domain": ["fixed", "random"]})
+    y = alt.Y("value:Q", title=f"runs ({unit})", scale=_ROOMY, axis={"tickCount": 4})
+    shape = alt.Shape("order:N", legend=None, scale={"domain": ["fixed", "random"], "range": ["circle", "diamond"]})
     base = alt.Chart(middle).encode(x=x)
     return alt.layer(
         alt.Chart(runs).mark_tick(color=SOFT, thickness=1, width=22, opacity=0.6).encode(x=x, y=y),
@@ -254,10 +252,10 @@ def _over_positions(row: Placed, name: str) -> Chart:
     x = alt.X(
         "position:Q",
         title="position in the run",
-        axis=alt.Axis(tickCount=min(5, int(high - low) or 1), format="~f", grid=False),
-        scale=alt.Scale(domain=[low - margin, high + margin], nice=False),
+        axis={"tickCount": min(5, int(high - low) or 1), "format": "~f", "grid": False},
+        scale={"domain": [low - margin, high + margin], "nice": False},
     )
-    y = alt.Y("value:Q", title=f"runs ({unit})", scale=_ROOMY, axis=alt.Axis(tickCount=4))
+    y = alt.Y("value:Q", title=f"runs ({unit})", scale=_ROOMY, axis={"tickCount": 4})
     tau = row.trend.statistic
     subtitle = (
         row.trend.reason if tau is None else f"trend: tau = {tau:.2f}, p = {row.trend.p:.2g}".replace("= -", "= −")
@@ -283,7 +281,7 @@ def _panel_title(name: str, below: str) -> alt.TitleParams:
     return heading(name, below, frame="group", fontSize=11, subtitleFontSize=10, limit=230)
 
 
-def _names(tests: Sequence[OrderComparison], survey: OrderSurvey) -> alt.Axis:
+def _names(tests: Sequence[OrderComparison], survey: OrderSurvey) -> dict[str, Any]:
     """Build an axis at positions 0, 1, 2, ... with the names of the tests."""
     names = [survey.title(test) for test in tests]
     short = shortened(names, LONGEST)

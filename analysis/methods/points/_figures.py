@@ -29,8 +29,8 @@ def _panel(survey: PointsSurvey, at: int) -> Chart:
         ]
     )
     axis = names_axis(names, values=list(range(len(names))), grid=False, labelPadding=10)
-    y = alt.Y("at:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(names) - 0.5, -0.5], nice=False))
-    x = alt.Scale(domain=[0, 1])
+    y = alt.Y("at:Q", title=None, axis=axis, scale={"domain": [len(names) - 0.5, -0.5], "nice": False})
+    x = {"domain": [0, 1]}
     base = alt.Chart(rows)
     layers = [
         base.mark_rule(color=INK).encode(x=alt.X("low:Q", title=None, scale=x), x2="high:Q", y=y),

@@ -57,12 +57,10 @@ def _thresholds(replication: Replication) -> Chart:
         ]
     )
     titles = [TITLES[name] for name in OF_HEURISTIC]
-    dash = alt.StrokeDash(
-        "classifier:N", title=None, sort=titles, scale=alt.Scale(domain=titles, range=[[1, 0], [4, 3]])
-    )
-    x = alt.X("theta:Q", title="threshold θ", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(grid=False))
-    y = alt.Y("share:Q", title="share of benchmarks called dissimilar", scale=alt.Scale(domain=[0, 1]),
-              axis=alt.Axis(format="%", grid=False))  # fmt: skip
+    dash = alt.StrokeDash("classifier:N", title=None, sort=titles, scale={"domain": titles, "range": [[1, 0], [4, 3]]})
+    x = alt.X("theta:Q", title="threshold θ", scale={"domain": [0, 1]}, axis={"grid": False})
+    y = alt.Y("share:Q", title="share of benchmarks called dissimilar", scale={"domain": [0, 1]},
+              axis={"format": "%", "grid": False})  # fmt: skip
     layers: list[alt.Chart] = [alt.Chart(lines).mark_line(color=INK, strokeWidth=1.5).encode(x=x, y=y, strokeDash=dash)]
     if replication.scope.is_paper:
         count, of = PUBLISHED_SHARES["heuristic"]

@@ -50,10 +50,10 @@ def max_spread_chart(survey: SpreadSurvey) -> Chart:
     """
     rows = _rows(survey)
     values = [row.spreads for row in rows]
-    axis = alt.Axis(format="~%", values=[10.0**k for k in range(-4, 3)] + list(BUCKETS.values())[:-1], grid=False)
+    axis = {"format": "~%", "values": [10.0**k for k in range(-4, 3)] + list(BUCKETS.values())[:-1], "grid": False}
     low, high = min(map(min, values)), max(max(map(max, values)), 0.6)
     title = "(slowest run − fastest run) / mean of the runs (logarithmic axis)"
-    x = alt.X("x:Q", title=title, scale=alt.Scale(type="log", domain=[low / 1.2, high * 1.2], nice=False), axis=axis)
+    x = alt.X("x:Q", title=title, scale={"type": "log", "domain": [low / 1.2, high * 1.2], "nice": False}, axis=axis)
     names = _labels(rows)
     y = _row_axis("row", names)
     strokes = pd.DataFrame(
@@ -85,13 +85,13 @@ def range_chart(survey: SpreadSurvey) -> Chart:
     rows = _rows(survey)
     pieces = pd.DataFrame([piece for row, of in enumerate(rows) for piece in _pieces(row, of.buckets)])
     names = _labels(rows)
-    y = alt.Y("row:O", title=None, axis=names_axis(names), scale=alt.Scale(domain=list(range(len(rows)))))
-    legend = alt.Legend(orient="top", symbolStrokeColor=SOFT, symbolType="square", titleLimit=0)
+    y = alt.Y("row:O", title=None, axis=names_axis(names), scale={"domain": list(range(len(rows)))})
+    legend = {"orient": "top", "symbolStrokeColor": SOFT, "symbolType": "square", "titleLimit": 0}
     shade = alt.Color(
         "bucket:N", title="spread of the runs", legend=legend, sort=list(BUCKETS),
-        scale=alt.Scale(domain=list(BUCKETS), range=list(SHADES)),
+        scale={"domain": list(BUCKETS), "range": list(SHADES)},
     )  # fmt: skip
-    share = alt.X("start:Q", title="share of the benchmarks", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    share = alt.X("start:Q", title="share of the benchmarks", scale={"domain": [0, 1]}, axis={"format": "%"})
     readable = alt.condition("datum.dark", alt.value(PAPER), alt.value(INK))
     layers: list[alt.Chart] = [
         alt.Chart(pieces).mark_bar(stroke=SOFT, strokeWidth=0.6).encode(x=share, x2="end:Q", y=y, color=shade),
@@ -109,8 +109,8 @@ def redundancy(score: Score) -> Chart:
     highest = max(counts)
     rows = pd.DataFrame({"n": range(highest + 1), "methods": [counts[n] for n in range(highest + 1)]})
     base = alt.Chart(rows).encode(
-        x=alt.X("n:O", title="benchmarks that notice it", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-        y=alt.Y("methods:Q", title="altered methods", axis=alt.Axis(tickMinStep=1, grid=False)),
+        x=alt.X("n:O", title="benchmarks that notice it", axis={"labelAngle": 0, "labelOverlap": True}),
+        y=alt.Y("methods:Q", title="altered methods", axis={"tickMinStep": 1, "grid": False}),
     )
     fill = alt.condition("datum.n == 0", alt.value(PAPER), alt.value(SOFT))
     layers: list[alt.Chart] = [
@@ -139,14 +139,14 @@ def noticed_by(score: Score) -> Chart:
     )
     x = alt.X(
         "column:O", title="altered method", axis=_texts(columns, orient="top", labelAngle=-60),
-        scale=alt.Scale(domain=list(range(len(columns)))),
+        scale={"domain": list(range(len(columns)))},
     )  # fmt: skip
-    y = alt.Y("row:O", title="benchmark", axis=_texts(rows), scale=alt.Scale(domain=list(range(len(rows)))))
-    legend: Any = alt.Legend(orient="bottom", columns=1)
+    y = alt.Y("row:O", title="benchmark", axis=_texts(rows), scale={"domain": list(range(len(rows)))})
+    legend: Any = {"orient": "bottom", "columns": 1}
     shape = alt.Shape(
-        "state:N", title=None, scale=alt.Scale(domain=list(STATES), range=["square", "circle", "cross"]), legend=legend
+        "state:N", title=None, scale={"domain": list(STATES), "range": ["square", "circle", "cross"]}, legend=legend
     )
-    shades = alt.Scale(domain=list(STATES), range=[INK, "#c9d0da", INK])
+    shades = {"domain": list(STATES), "range": [INK, "#c9d0da", INK]}
     fill = alt.Color("state:N", scale=shades, title=None, legend=legend)
     marks = alt.Chart(cells).mark_point(filled=True, opacity=1, size=90).encode(x=x, y=y, shape=shape, color=fill)
     cut = len(benchmarks) > len(rows) or len(methods) > len(columns)
@@ -233,14 +233,14 @@ def _pieces(row: int, of: RangeRow) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _texts(names: Sequence[str], **more: Any) -> alt.Axis:
+def _texts(names: Sequence[str], **more: Any) -> dict[str, Any]:
     """Build an axis with names; shorten long names."""
     short = shortened(names, LONGEST)
     return names_axis([short[name] for name in names], **more)
 
 
 def _row_axis(field: str, names: Sequence[str]) -> alt.Y:
-    scale = alt.Scale(domain=[-0.6, len(names) - 0.4], reverse=True, nice=False)
+    scale = {"domain": [-0.6, len(names) - 0.4], "reverse": True, "nice": False}
     return alt.Y(
         f"{field}:Q", title=None, scale=scale, axis=names_axis(names, values=list(range(len(names))), grid=False)
     )

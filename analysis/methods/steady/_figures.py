@@ -47,15 +47,15 @@ def starts(benchmarks: list[SteadyBenchmark]) -> Chart:
     axis = names_axis(
         [short[benchmark.name] for benchmark in ordered], values=list(range(len(ordered))), grid=True, labelPadding=10
     )
-    shapes = alt.Scale(domain=["steady after", "never steady"], range=["circle", "cross"])
+    shapes = {"domain": ["steady after", "never steady"], "range": ["circle", "cross"]}
     more = f"; {N_ROWS} of {len(benchmarks)} benchmarks" if len(benchmarks) > N_ROWS else ""
     return (
         alt.Chart(rows)
         .mark_point(size=36, opacity=0.7, color=INK)
         .encode(
             x=alt.X("start:Q", title="iteration (never steady: at the end)"),
-            y=alt.Y("at:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(ordered) - 0.5, -0.5], nice=False)),
-            shape=alt.Shape("state:N", title=None, scale=shapes, legend=alt.Legend(orient="bottom")),
+            y=alt.Y("at:Q", title=None, axis=axis, scale={"domain": [len(ordered) - 0.5, -0.5], "nice": False}),
+            shape=alt.Shape("state:N", title=None, scale=shapes, legend={"orient": "bottom"}),
         )
         .properties(
             width=WIDTH,
@@ -87,8 +87,8 @@ def _panels(drawn: DrawnBenchmark, benchmark: SteadyBenchmark, factor: float, un
     for label, found, run in list(zip(benchmark.labels, benchmark.runs, drawn.runs, strict=True))[:N_RUNS]:
         n = found.n_iterations
         middle = (np.arange(len(run.medians)) + 0.5) * n / len(run.medians)
-        x = alt.X("iteration:Q", title=None, scale=alt.Scale(domain=[0, n], nice=False), axis=alt.Axis(grid=False))
-        y = alt.Y("value:Q", title=unit or "no unit", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=3))
+        x = alt.X("iteration:Q", title=None, scale={"domain": [0, n], "nice": False}, axis={"grid": False})
+        y = alt.Y("value:Q", title=unit or "no unit", scale={"zero": False}, axis={"tickCount": 3})
         line = pd.DataFrame({"iteration": middle, "value": np.array(run.medians) * factor})
         bounds = [0, *(end + 1 for end in found.change_points), n]
         segments = pd.DataFrame(

@@ -48,10 +48,10 @@ def _panel(trend: BenchmarkTrend, name: str, called: Callable[[str], str]) -> Ch
         "level": [trend.levels[start] * factor for start in bounds[:-1]],
         "last": [trend.levels[end - 1] * factor for end in bounds[1:]],  # another value if the history drifts
     })  # fmt: skip
-    ends = alt.Scale(domain=[-0.5, trend.n_versions - 0.5], nice=False)
-    x = alt.X("at:Q", title=None, scale=ends, axis=alt.Axis(labels=False, ticks=False, grid=False))
-    y = alt.Scale(zero=False)
-    axis = alt.Axis(tickCount=3)
+    ends = {"domain": [-0.5, trend.n_versions - 0.5], "nice": False}
+    x = alt.X("at:Q", title=None, scale=ends, axis={"labels": False, "ticks": False, "grid": False})
+    y = {"zero": False}
+    axis = {"tickCount": 3}
     layers: list[alt.Chart] = [
         alt.Chart(rows).mark_point(size=14, color=SOFT).encode(x=x, y=alt.Y("value:Q", title=unit, scale=y, axis=axis)),
         alt.Chart(levels)

@@ -73,9 +73,9 @@ def _histogram(counts: Sequence[int], edges: Sequence[float], title: str | None,
     bars, line = densities(counts, edges)
     rows = pd.DataFrame({"from": edges[:-1], "to": edges[1:], "share": bars, "density": line})
     rows["middle"] = (rows["from"] + rows["to"]) / 2
-    scale = alt.Scale(domain=[edges[0], edges[-1]], nice=False, zero=False)
-    x = alt.X("from:Q", title=title, scale=scale, axis=alt.Axis(grid=False, tickCount=6 if width > 300 else 2))
-    y = alt.Y("share:Q", title=None, axis=alt.Axis(labels=False, ticks=False, grid=False))
+    scale = {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}
+    x = alt.X("from:Q", title=title, scale=scale, axis={"grid": False, "tickCount": 6 if width > 300 else 2})
+    y = alt.Y("share:Q", title=None, axis={"labels": False, "ticks": False, "grid": False})
     base = alt.Chart(rows)
     return alt.layer(
         base.mark_rect(color=LIGHT).encode(x=x, x2="to:Q", y=y, y2=alt.datum(0)),
@@ -106,8 +106,8 @@ def coverage_against_runs(survey: TrustSurvey) -> Chart | None:
     x = alt.X(
         "x:Q",
         title="runs drawn",
-        scale=alt.Scale(domain=[1.7, most + 0.3], nice=False),
-        axis=alt.Axis(values=list(range(2, most + 1, -(-most // 20))), format="d", grid=False),
+        scale={"domain": [1.7, most + 0.3], "nice": False},
+        axis={"values": list(range(2, most + 1, -(-most // 20))), "format": "d", "grid": False},
     )
     y = alt.Y("value:Q", title=_HELD, scale=_WHOLE, axis=_PERCENT)
     bars = alt.Chart(rows).mark_rule(strokeWidth=1.2)
@@ -154,11 +154,11 @@ def rejections(survey: TrustSurvey) -> Chart | None:
 
 def _panel(rows: pd.DataFrame, test: str, alpha: Any, slower: str, *, first: bool, n: int) -> Chart:
     x = alt.X(
-        "x:Q", title=f"the second sample is {slower} by", axis=alt.Axis(format="%", grid=False, tickCount=6),
-        scale=alt.Scale(domain=[float(rows["x"].min()), float(rows["x"].max())], nice=False),
+        "x:Q", title=f"the second sample is {slower} by", axis={"format": "%", "grid": False, "tickCount": 6},
+        scale={"domain": [float(rows["x"].min()), float(rows["x"].max())], "nice": False},
     )  # fmt: skip
     title = "share of pairs with a detected difference" if first else None
-    y = alt.Y("value:Q", title=title, scale=_WHOLE, axis=alt.Axis(format="%", tickCount=5, labels=first))
+    y = alt.Y("value:Q", title=title, scale=_WHOLE, axis={"format": "%", "tickCount": 5, "labels": first})
     steps = sorted(rows["x"].unique())[::5]
     lines = alt.Chart(rows).mark_line(strokeWidth=2, interpolate="linear", strokeDash=DASHES[test])
     marks = alt.Chart(rows[rows["x"].isin(steps)]).mark_point(filled=True, size=55, opacity=1)
@@ -252,12 +252,12 @@ def _with_legend(chart: Any) -> Chart:
 
 
 _HELD = "share of intervals that contain the mean"
-_WHOLE = alt.Scale(domain=[0, 1])
-_PERCENT = alt.Axis(format="%", tickCount=5)
+_WHOLE = {"domain": [0, 1]}
+_PERCENT = {"format": "%", "tickCount": 5}
 _ORDER = list(AGGREGATIONS)
 _SHADE = alt.Color(
-    "aggregation:N", title=None, sort=_ORDER, scale=alt.Scale(domain=_ORDER, range=[SHADES[name] for name in _ORDER])
+    "aggregation:N", title=None, sort=_ORDER, scale={"domain": _ORDER, "range": [SHADES[name] for name in _ORDER]}
 )
 _SHAPE = alt.Shape(
-    "aggregation:N", title=None, sort=_ORDER, scale=alt.Scale(domain=_ORDER, range=[SHAPES[name] for name in _ORDER])
+    "aggregation:N", title=None, sort=_ORDER, scale={"domain": _ORDER, "range": [SHAPES[name] for name in _ORDER]}
 )

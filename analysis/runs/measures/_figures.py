@@ -101,16 +101,16 @@ def _two_runs(title: str, x: Floats, y: Floats, unit: str | None) -> Chart:
         alt.Chart(lines, title=title)
         .mark_line(strokeWidth=1.5, interpolate="linear")
         .encode(
-            x=alt.X("iteration:Q", title="iteration", axis=alt.Axis(grid=False, tickCount=4)),
-            y=alt.Y("time:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4)),
-            color=alt.Color("run:N", title=None, scale=alt.Scale(range=[INK, SOFT]), legend=_LEGEND),
-            strokeDash=alt.StrokeDash("run:N", title=None, scale=alt.Scale(range=[[1, 0], [4, 2]]), legend=_LEGEND),
+            x=alt.X("iteration:Q", title="iteration", axis={"grid": False, "tickCount": 4}),
+            y=alt.Y("time:Q", title=unit, scale={"zero": False}, axis={"tickCount": 4}),
+            color=alt.Color("run:N", title=None, scale={"range": [INK, SOFT]}, legend=_LEGEND),
+            strokeDash=alt.StrokeDash("run:N", title=None, scale={"range": [[1, 0], [4, 2]]}, legend=_LEGEND),
         )
         .properties(width=230, height=110)
     )
 
 
-_LEGEND = alt.Legend(orient="bottom", symbolSize=300, padding=0, offset=4)
+_LEGEND = {"orient": "bottom", "symbolSize": 300, "padding": 0, "offset": 4}
 
 
 def _bars(
@@ -127,10 +127,10 @@ def _bars(
             ],
         }
     )
-    y = alt.Y("measure:N", sort=None, title=None, axis=alt.Axis(labelLimit=0, ticks=False, domain=False))
+    y = alt.Y("measure:N", sort=None, title=None, axis={"labelLimit": 0, "ticks": False, "domain": False})
     legend = title if theta is None else f"{title} (▲ above θ = {theta:g})"
-    x = alt.X("value:Q", title=legend, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4, grid=False))
-    shade = alt.Color("exceeds:N", scale=alt.Scale(domain=[False, True], range=["#c9d0da", INK]), legend=None)
+    x = alt.X("value:Q", title=legend, scale={"domain": [0, 1]}, axis={"tickCount": 4, "grid": False})
+    shade = alt.Color("exceeds:N", scale={"domain": [False, True], "range": ["#c9d0da", INK]}, legend=None)
     base = alt.Chart(rows).encode(y=y)
     layers = [
         base.mark_bar(height=9).encode(x=x, color=shade),
@@ -154,10 +154,10 @@ def _heat_map(values: pd.DataFrame, theta: float | None, title: str, *, keep_ord
     padding = 18 if len(titles[0]) > 1 else 4  # space for two lines of text
     header = names_axis(titles, orient="top", labelAngle=0, labelPadding=padding)
     base = alt.Chart(_cells(ordered, theta)).encode(
-        x=alt.X("column:O", title=None, axis=header, scale=alt.Scale(domain=list(range(len(titles))))),
-        y=alt.Y("row:O", title=None, axis=names_axis(names), scale=alt.Scale(domain=list(range(len(names))))),
+        x=alt.X("column:O", title=None, axis=header, scale={"domain": list(range(len(titles)))}),
+        y=alt.Y("row:O", title=None, axis=names_axis(names), scale={"domain": list(range(len(names)))}),
     )
-    readable = alt.Color("dark:N", scale=alt.Scale(domain=[False, True], range=[INK, PAPER]), legend=None)
+    readable = alt.Color("dark:N", scale={"domain": [False, True], "range": [INK, PAPER]}, legend=None)
     mark = base.transform_filter("datum.exceeds").encode(color=readable)
     above = "" if theta is None else f"; ▲ above θ = {theta:g}"
     legend = ["mean dissimilarity over all pairs of runs,", f"from 0 (equal) to 1{above}"]
@@ -187,7 +187,7 @@ def _cells(values: pd.DataFrame, theta: float | None) -> pd.DataFrame:
     return cells.assign(dark=cells["value"] > DARK_FROM, exceeds=False if theta is None else cells["value"] > theta)
 
 
-_SHADES = alt.Scale(domain=[0, 1], range=["#f4f6f9", INK])
+_SHADES = {"domain": [0, 1], "range": ["#f4f6f9", INK]}
 
 
 def _in_two_lines(title: str) -> list[str]:
@@ -222,7 +222,7 @@ def _matrix(pairs: Floats, k: int, order: list[int], clusters: Sequence[int]) ->
     ]
     cell = _CELL * max(k, MIN_CELLS) / k
     if k <= 20:  # with more runs, cells have no space for numbers
-        dark = alt.Scale(domain=[False, True], range=[INK, PAPER])
+        dark = {"domain": [False, True], "range": [INK, PAPER]}
         layers.append(
             base.transform_filter("!datum.same")
             .mark_text(fontSize=10, dx=cell / 2, dy=cell / 2)
@@ -242,12 +242,12 @@ _CELL, MIN_CELLS = 32, 3  # minimum width in pixels: the width of a matrix of th
 def _run_axis(kind: Any, field: str, order: list[int], *, reverse: bool = False) -> Any:
     """Build an axis from 0 to k with a run number in the middle of each cell; numbers start at 1."""
     labels = "[" + ",".join(f"'{run + 1}'" for run in order) + "]"
-    axis = alt.Axis(
-        values=[position + 0.5 for position in range(len(order))],
-        labelExpr=f"{labels}[floor(datum.value)]",
-        grid=False, ticks=False, domain=False, labelAngle=0, labelOverlap=False,
-    )  # fmt: skip
-    scale = alt.Scale(domain=[0, len(order)], nice=False, reverse=reverse)
+    axis = {
+        "values": [position + 0.5 for position in range(len(order))],
+        "labelExpr": f"{labels}[floor(datum.value)]",
+        "grid": False, "ticks": False, "domain": False, "labelAngle": 0, "labelOverlap": False,
+    }  # fmt: skip
+    scale = {"domain": [0, len(order)], "nice": False, "reverse": reverse}
     return kind(f"{field}:Q", title="run", axis=axis, scale=scale)
 
 
@@ -273,8 +273,8 @@ def _tree(tree: Mapping[str, Any], k: int, cut: float | None) -> Chart:
             for corner, (x, height) in enumerate(zip(xs, heights, strict=True))
         ]
     )
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, k], nice=False))
-    y = alt.Y("height:Q", title="dissimilarity at merge", axis=alt.Axis(tickCount=4, grid=False))
+    x = alt.X("x:Q", axis=None, scale={"domain": [0, k], "nice": False})
+    y = alt.Y("height:Q", title="dissimilarity at merge", axis={"tickCount": 4, "grid": False})
     lines = (
         alt.Chart(rows).mark_line(color=INK, interpolate="linear").encode(x=x, y=y, detail="merge:N", order="corner:Q")
     )

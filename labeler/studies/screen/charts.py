@@ -30,8 +30,8 @@ def runs(payload: Mapping[str, Any], *, rule: str | None = None) -> Any:
     factor, unit = _unit(payload)
     low, high = (limit / factor for limit in payload["axes"][view])
     lane = (high - low) * LANE_SHARE
-    x = alt.X("iteration:Q", title="iteration", scale=alt.Scale(domain=[0, payload["n"]], nice=False), axis=_AXIS)
-    scale = alt.Scale(domain=[low - lane, high + lane], zero=False, nice=False)
+    x = alt.X("iteration:Q", title="iteration", scale={"domain": [0, payload["n"]], "nice": False}, axis=_AXIS)
+    scale = {"domain": [low - lane, high + lane], "zero": False, "nice": False}
     y = alt.Y("low:Q", title=unit, scale=scale, axis=_AXIS)
     paper = pd.DataFrame({"iteration": [0, 0], "end": [payload["n"]] * 2, "low": [high, low - lane]})
     paper["high"] = paper["low"] + lane
@@ -75,8 +75,8 @@ def points(
     factor, unit = _unit(payload)
     low, high = (limit / factor for limit in payload["axes"][rule or payload["rule"]])
     n = payload["n"]
-    scale = alt.Scale(domain=[low, high], zero=False, nice=False)
-    x = alt.X("position:Q", title="position", scale=alt.Scale(domain=[0, n], nice=False), axis=_AXIS)
+    scale = {"domain": [low, high], "zero": False, "nice": False}
+    x = alt.X("position:Q", title="position", scale={"domain": [0, n], "nice": False}, axis=_AXIS)
     y = alt.Y("value:Q", title=unit, scale=scale, axis=_AXIS)
     dots = pd.DataFrame({"position": at + 0.5, "value": values / factor})
     line = pd.DataFrame({"position": (np.arange(len(middles)) + 0.5) * n / len(middles), "value": middles / factor})
@@ -91,7 +91,7 @@ def points(
     )
 
 
-_AXIS = alt.Axis(grid=False, tickCount=4, titleFontWeight="normal", labelFlush=True)
+_AXIS = {"grid": False, "tickCount": 4, "titleFontWeight": "normal", "labelFlush": True}
 
 
 def _unit(payload: Mapping[str, Any]) -> tuple[float, str]:

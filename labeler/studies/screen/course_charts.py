@@ -34,13 +34,13 @@ def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[
     )  # fmt: skip
     domain = [1000 * moment.timestamp() for moment in (phases[0][1], phases[-1][2])]
     axis = _time_axis(phases[0][1], phases[-1][2])
-    x = alt.X("begin:T", title=None, axis=axis, scale=alt.Scale(domain=domain))
+    x = alt.X("begin:T", title=None, axis=axis, scale={"domain": domain})
     band = (
         alt.Chart(bands)
         .mark_rect(stroke="#ffffff")
         .encode(
             x=x, x2="end:T",
-            color=alt.Color("shade:N", scale=alt.Scale(domain=[0, 1], range=list(SHADES)), legend=None),
+            color=alt.Color("shade:N", scale={"domain": [0, 1], "range": list(SHADES)}, legend=None),
             tooltip=[alt.Tooltip("phase:N"), alt.Tooltip("begin:T", format="%e %b %Y %H:%M"),
                      alt.Tooltip("end:T", format="%e %b %Y %H:%M")],
         )
@@ -77,7 +77,7 @@ def labels_by_day(
     is_over = so_far >= n_all
     latest = last["time"] if is_over else max([last["time"], *ahead.values()])
     x = alt.X("time:T", title=None, axis=_time_axis(counts[0][0], latest))
-    y = alt.Y("labels:Q", title=None, axis=alt.Axis(tickCount=4), scale=alt.Scale(domain=[0, max(n_all, so_far)]))
+    y = alt.Y("labels:Q", title=None, axis={"tickCount": 4}, scale={"domain": [0, max(n_all, so_far)]})
     line = alt.Chart(pd.DataFrame([*points, last])).mark_line(color=BAR, strokeWidth=2.5).encode(x=x, y=y)
     here = alt.Chart(pd.DataFrame([{**last, "words": f"{so_far} now"}]))
     layers = [
@@ -118,10 +118,10 @@ def _time_axis(begin: datetime, end: datetime) -> Any:
     n_steps = (end - first) // step + 1
     values = [value for number in range(n_steps) if begin <= (value := first + step * number) <= end]
     if len(values) < MIN_TICKS:  # all within a few minutes
-        return alt.Axis(grid=False, tickCount=MIN_TICKS, format="%H:%M:%S")
+        return {"grid": False, "tickCount": MIN_TICKS, "format": "%H:%M:%S"}
     moments = [alt.DateTime(year=at.year, month=at.month, date=at.day, hours=at.hour, minutes=at.minute, utc=True)
                for at in values]  # fmt: skip
-    return alt.Axis(grid=False, values=moments, format=words, labelOverlap=True)
+    return {"grid": False, "values": moments, "format": words, "labelOverlap": True}
 
 
 def time_per_item(seconds: Sequence[float]) -> Any:
@@ -136,8 +136,8 @@ def time_per_item(seconds: Sequence[float]) -> Any:
         alt.Chart(table)
         .mark_bar(color=BAR)
         .encode(
-            x=alt.X("seconds:N", sort=None, title="seconds per item", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("answers:Q", title="answers", axis=alt.Axis(grid=True, tickMinStep=1)),
+            x=alt.X("seconds:N", sort=None, title="seconds per item", axis={"labelAngle": 0}),
+            y=alt.Y("answers:Q", title="answers", axis={"grid": True, "tickMinStep": 1}),
             tooltip=["seconds:N", "answers:Q"],
         )
         .properties(height=170, width="container")
@@ -153,10 +153,10 @@ def precision(rows: Sequence[Mapping[str, Any]], *, wanted: float, planned: int)
         alt.Chart(pd.DataFrame(rows))
         .mark_line(strokeWidth=2)
         .encode(
-            x=alt.X("items:Q", title="items", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=10)),
-            y=alt.Y("half-width:Q", title="half-width of the 95 % interval", scale=alt.Scale(zero=True)),
-            color=alt.Color("quantity:N", title=None, legend=alt.Legend(orient="top", labelLimit=0, columns=1),
-                            scale=alt.Scale(range=list(LINES))),
+            x=alt.X("items:Q", title="items", scale={"nice": False}, axis={"tickCount": 10}),
+            y=alt.Y("half-width:Q", title="half-width of the 95 % interval", scale={"zero": True}),
+            color=alt.Color("quantity:N", title=None, legend={"orient": "top", "labelLimit": 0, "columns": 1},
+                            scale={"range": list(LINES)}),
             strokeDash=alt.StrokeDash("quantity:N", title=None, legend=None),
             tooltip=["quantity:N", "items:Q", alt.Tooltip("half-width:Q", format=".3f")],
         )
@@ -177,9 +177,9 @@ def trade_off(rows: Sequence[Mapping[str, Any]], here: Mapping[str, Any]) -> Any
     gap, places = (high - low) * LINE_PX / (TRADE_OFF_PX - len(last) * LINE_PX), list[float]()
     for at in last["half-width"]:  # from the top down, so that no name covers another
         places.append(min(at, places[-1] - gap) if places else at)
-    scale = alt.Scale(domain=[min(low, *places), high], nice=False)
-    x = alt.X("minutes:Q", title="minutes per reviewer", axis=alt.Axis(grid=False, tickCount=6))
-    y = alt.Y("half-width:Q", title=None, axis=alt.Axis(tickCount=4, labelExpr="'±' + datum.label"), scale=scale)
+    scale = {"domain": [min(low, *places), high], "nice": False}
+    x = alt.X("minutes:Q", title="minutes per reviewer", axis={"grid": False, "tickCount": 6})
+    y = alt.Y("half-width:Q", title=None, axis={"tickCount": 4, "labelExpr": "'±' + datum.label"}, scale=scale)
     colour = alt.condition("datum['is here']", alt.value(BAR), alt.value(SOFT))
     line = alt.Chart(table).mark_line(strokeWidth=2.5).encode(x=x, y=y, detail="quantity:N", color=colour)
     name_y = alt.Y("place:Q", title=None, scale=scale)
@@ -205,8 +205,8 @@ def _bars(counts: Sequence[tuple[datetime, int]]) -> Any:
             x=alt.X("from:T", title=None, axis=_time_axis(counts[0][0], counts[-1][0] + step)),
             x2="to:T",
             y=alt.Y("labels:Q", title="labels per hour" if hourly else "labels per day",
-                    scale=alt.Scale(domain=[0, top], nice=False),
-                    axis=alt.Axis(tickMinStep=1, tickCount=4, grid=False)),
+                    scale={"domain": [0, top], "nice": False},
+                    axis={"tickMinStep": 1, "tickCount": 4, "grid": False}),
             y2="zero:Q",
             tooltip=[alt.Tooltip("from:T", format="%e %b %Y %H:%M"), "labels:Q"],
         )
