@@ -43,11 +43,23 @@ def to_svg(chart: Chart) -> str:
     return _svg_of(_spec(chart))
 
 
-def to_svgs(charts: Mapping[str, Chart], executor: Executor) -> dict[str, str]:
-    """Render figures in another process, whose memory for rendering (100 MB and more) is then free again."""
-    rendering = partial(vl_convert.vegalite_to_svg, allowed_base_urls=[])
-    svgs = executor.map(rendering, map(_spec, charts.values()))
+def to_svgs(charts: Mapping[str, Chart], executor: Executor | None = None) -> dict[str, str]:
+    """Render figures as SVG text.
+
+    With an executor, another process renders them, and its memory for rendering (100 MB and more) is then free again.
+    """
+    if executor is None:
+        return {name: to_svg(chart) for name, chart in charts.items()}
+    svgs = executor.map(_rendering, map(_spec, charts.values()))
     return {name: _with_own_ids(svg) for name, svg in zip(charts, svgs, strict=True)}
+
+
+def prepare_rendering(executor: Executor) -> None:
+    """Let a process load what it needs for `to_svgs`, which takes about a second, while this process goes on."""
+    executor.submit(_rendering, '{"data": {"values": []}, "mark": "point"}')
+
+
+_rendering = partial(vl_convert.vegalite_to_svg, allowed_base_urls=[])
 
 
 def svg_to_pdf(svg: str) -> bytes:

@@ -1,6 +1,7 @@
 """Build the document of a report, and its tables for other readers."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
@@ -30,9 +31,12 @@ MAX_COLUMNS = 10  # a paper table with more columns is turned
 INTERIM = "This is an interim report, because the study is not unblinded. The numbers will change."
 
 
-def draw(report: Report) -> dict[str, str]:
-    """Draw each figure of a report that has data; return a dict from the name of the figure to its SVG text."""
-    return {**first_figures(report), **draw_charts(report)}
+def draw(report: Report, executor: Executor | None = None) -> dict[str, str]:
+    """Draw each figure of a report that has data; return a dict from the name of the figure to its SVG text.
+
+    With an executor, another process renders the figures.
+    """
+    return {**first_figures(report), **draw_charts(report, executor)}
 
 
 def to_html(report: Report, figures: Mapping[str, str] | None = None) -> str:

@@ -1,13 +1,14 @@
 """Draw the figures of the report."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from itertools import cycle
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from analysis.document.figures import INK, SOFT, Chart, names_axis, to_svg
+from analysis.document.figures import INK, SOFT, Chart, names_axis, to_svgs
 from analysis.raters.agreement import PairAgreement
 from analysis.report._classifiers import PositiveNumbers, Scores, main_rates
 from analysis.report._report import Report
@@ -21,7 +22,7 @@ SHADES = ("#d5dae2", INK, "#9aa5b5", "#5b6b80", "#e8c268", "#8a4b00", "#56b4e9",
 MAX_STEPS = 200  # maximum number of points of a curve; more points would be invisible
 
 
-def draw_charts(report: Report) -> dict[str, str]:
+def draw_charts(report: Report, executor: Executor | None = None) -> dict[str, str]:
     """Draw each chart that has data; return a dict from the name of the figure to its SVG text."""
     charts = {
         "classifiers": classifier_rates(report),
@@ -31,7 +32,7 @@ def draw_charts(report: Report) -> dict[str, str]:
         "roc": roc(report),
         "precision-recall": precision_recall(report),
     }
-    return {name: to_svg(chart) for name, chart in charts.items() if chart is not None}
+    return to_svgs({name: chart for name, chart in charts.items() if chart is not None}, executor)
 
 
 def classifier_rates(report: Report) -> Chart | None:

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import click
 from analysis.text import counted
 from labeler.cli.common import json_option, now, one_of, out_option, remark, show_files, show_json
 from labeler.cli.options import options_of
+from labeler.cli.workers import workers
 from labeler.errors import InputError
 from labeler.files.formats.label_tables import LabelReading
 from labeler.files.outputs import require_writable, write_files
@@ -88,7 +90,7 @@ def report(
     options = replace(options, resampling=Resampling.none(seed) if quick else Resampling(seed))
     if label_file is not None:
         notes: list[str] = []  # shown after the progress bar
-        with _progress() as progress:
+        with _drawing(quick=quick) as executor, _progress() as progress:
             asked = None if question is None else coordinating.question_from(question)
             files = reporting.files_of_files(
                 label_file,
@@ -98,14 +100,17 @@ def report(
                 reading=label_reading,
                 say=notes.append,
                 progress=progress,
+                executor=executor,
             )
         for note in notes:
             remark(note)
     else:
         require_writable(out)
         with open_study(required_study(study)) as db:
-            with _progress() as progress:
-                files = reporting.files_of_study(db, options, actor=actor, now=now(), progress=progress)
+            with _drawing(quick=quick) as executor, _progress() as progress:
+                files = reporting.files_of_study(
+                    db, options, actor=actor, now=now(), progress=progress, executor=executor
+                )
             say_if_interim(db)
     show_files(_written(files, out, paper if pdf else None), as_json=as_json)
 
@@ -115,6 +120,17 @@ def _written(files: Mapping[str, str | bytes], out: Path, paper: str | None) -> 
     yield from write_files(files, out)
     if paper is not None:
         yield from write_files({"report.pdf": written_reports.to_pdf(str(files["report.html"]), paper=paper)}, out)
+
+
+@contextmanager
+def _drawing(*, quick: bool) -> Iterator[Executor | None]:
+    """Start the process that draws the figures; a quick report has no other work meanwhile, and needs no process."""
+    if quick:
+        yield None
+        return
+    with workers(1, next_step="Close other programs, and run the command again.") as pool:
+        reporting.prepare_rendering(pool)
+        yield pool
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import json
 import platform
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from analysis import report
 from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
 from analysis.document import json_values, to_json
-from analysis.document.figures import svg_to_pdf
+from analysis.document.figures import prepare_rendering as prepare_rendering, svg_to_pdf
 from analysis.methods.points import CHANGES, STARTS
 from analysis.raters.tables import counted_labels
 from analysis.report import (
@@ -236,9 +237,12 @@ class ReportInput:
         )
         return {"marks.html": exploring.as_html(found), "marks.json": exploring.as_json(found)}
 
-    def files(self, computed: Report) -> dict[str, str | bytes]:
-        """Return the files of the report, as name -> text or bytes: pages, numbers, figures and labels."""
-        figures = {**report.draw(computed), **self.pictures}
+    def files(self, computed: Report, executor: Executor | None = None) -> dict[str, str | bytes]:
+        """Return the files of the report, as name -> text or bytes: pages, numbers, figures and labels.
+
+        With an executor, another process renders the figures.
+        """
+        figures = {**report.draw(computed, executor), **self.pictures}
         undecided = report.undecided(computed)
         return {
             **self.files_of_marks(),
@@ -261,15 +265,16 @@ def files_of_study(
     actor: str,
     now: datetime,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> dict[str, str | bytes]:
     """Return the report of a study as files, as name -> contents.
 
     The label files contain the labels from which the numbers were computed. `progress` is called with the share of the
-    numbers that are finished. The figures are drawn after all numbers are finished.
+    numbers that are finished. The figures are drawn after all numbers are finished, with an executor in its process.
     """
     gathered = gathered_study(db, options, actor=actor, now=now)
     computed = gathered.report(progress)
-    return replace(gathered, pictures=pictures_of(db, computed)).files(computed)
+    return replace(gathered, pictures=pictures_of(db, computed)).files(computed, executor)
 
 
 def pictures_of(db: Database, computed: Report) -> dict[str, str]:
@@ -494,14 +499,15 @@ def files_of_files(
     reading: LabelReading = label_tables.STANDARD,
     say: Callable[[str], None] = lambda _note: None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> dict[str, str | bytes]:
     """Return the report of a label table and a verdict table as files, as name -> contents.
 
-    `reading` and `say` are those of `gathered_files`; `progress` is called as in `files_of_study`.
+    `reading` and `say` are those of `gathered_files`; `progress` and `executor` are those of `files_of_study`.
     """
     gathered = gathered_files(label_file, verdict_file, options=options, question=question, reading=reading, say=say)
     try:
-        return gathered.files(gathered.report(progress))
+        return gathered.files(gathered.report(progress), executor)
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 
