@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from analysis.document import Document, json_values, to_html, to_json, to_text
-from analysis.methods import contexts, steady
+from analysis.methods import steady
 from analysis.methods.options import Mapper
 from analysis.runs.benchmark import Advance, Benchmark, PerRun as PerRun, unwatched
 from analysis.runs.runs import AUTO
@@ -76,6 +76,8 @@ def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> "pd.DataFr
 
     Raises InputError if a factor or a number is invalid.
     """
+    from analysis.methods import contexts  # slow to import
+
     try:
         return contexts.variant_plan(factors, **options)
     except ValueError as error:
