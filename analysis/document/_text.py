@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from analysis.document._content import Block, Bullets, Document, Link, Paragraph, Table, one_line, shortened
 
@@ -63,12 +64,12 @@ class _Column:
         """Set the width to the length of the longest cell."""
         self.width = max(map(len, (self.header, *self.cells)))
 
-    @property
+    @cached_property
     def body(self) -> int:
         """Return the width that the cells need if the header is wrapped."""
         return max(map(len, (*self.header.split(), *self.cells)), default=0)
 
-    @property
+    @cached_property
     def least(self) -> int:
         """Return the smallest possible width of the column."""
         longest_word = max(map(len, self.header.split()), default=0)
