@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections import Counter
 from itertools import product
 from typing import cast
 
@@ -74,9 +75,14 @@ def rejects(test, a, b, alpha=0.05):
 
 
 def rejected(test, runs, n, aggregation=MERGED, *, alpha=0.05, factor=1.0):
-    """Return the share of all pairs of draws of n runs that the test finds different, each computed alone."""
-    samples = [drawn(runs, which, aggregation) for which in product(range(len(runs)), repeat=n)]
-    return np.mean([rejects(test, a, factor * b, alpha) for a, b in product(samples, samples)])
+    """Return the share of all pairs of draws of n runs that the test finds different, each pair computed alone.
+
+    The order of the runs in a draw changes nothing, so that equal draws are computed once and counted.
+    """
+    draws = Counter(tuple(sorted(which)) for which in product(range(len(runs)), repeat=n))
+    samples = [(drawn(runs, which, aggregation), count) for which, count in draws.items()]
+    found = sum(i * j * rejects(test, a, factor * b, alpha) for (a, i), (b, j) in product(samples, samples))
+    return found / draws.total() ** 2
 
 
 # -- draws
