@@ -27,6 +27,9 @@ MAX_WORK = 60_000  # models of dependence are not fitted if patterns times rater
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 _SIGNS = np.array([1.0, -1.0])[:, None, None, None]
+# An item of a category (row) with a label (column: dissimilar, similar) has a correct (0) or a wrong label (1).
+_OUTCOME, _CATEGORY = np.array([[0, 1], [1, 0]]), np.array([[0], [1]])
+_ONE_NODE = np.ones(1)
 _LOG_ROOT = 0.5 * np.log(2 * np.pi)
 _ROUGH, _FINE = 1e-6, 1e-12  # tolerances of the log posterior: for the choice of the best start, and for the final fit
 _SINGULAR = 1e-7  # tolerance relative to the largest eigenvalue of the information
@@ -126,17 +129,17 @@ def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[
     similar.
     """
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
-    positive, negative = patterns.positive, patterns.negative
+    labels = np.hstack([patterns.positive, patterns.negative])
     in_stratum = (np.arange(n_strata)[:, None] == patterns.stratum).astype(float)
     shared = _shared(patterns, which) if isinstance(which, tuple) else None
 
     def log_p(x: Floats) -> tuple[Floats, Slope]:
-        rates = np.clip(special.expit(x[: n_strata + 2 * n_raters]), 1e-9, 1 - 1e-9)
+        rates = special.expit(x[: n_strata + 2 * n_raters])
         strength, right = _strength(x[-1:], which), rates[n_strata:].reshape(2, n_raters)
         share = rates[patterns.stratum] if n_strata > 1 else rates[0]
         shares = np.array([share, 1 - share]).reshape(2, -1)
-        (hit, miss), weight, of_right, of_strength, of_weight = _nodes(right, strength, which)
-        of_node = np.exp(positive @ _by_label(hit, miss) + negative @ _by_label(miss, hit))
+        of_outcome, weight, of_right, of_strength, of_weight = _nodes(right, strength, which)
+        of_node = np.exp(labels @ of_outcome[_OUTCOME, _CATEGORY].reshape(2, 2 * n_raters, -1))
         given = of_node @ weight
         factor, factor_slope = (1.0, None) if shared is None else shared(right, strength)
         if_either = given * factor
@@ -145,10 +148,14 @@ def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[
         def slope(n: Floats) -> Floats:
             scaled = n / p * shares
             weighted = (scaled * factor)[:, :, None] * of_node
-            if_positive, if_negative = positive.T @ (weighted * weight), negative.T @ (weighted * weight)
-            by_label = np.array([_by_label(if_positive, if_negative), _by_label(if_negative, if_positive)])
-            by_right = (by_label * of_right).sum(axis=(0, 3))
-            by_strength = (by_label * of_strength).sum() + (weighted * of_weight).sum()
+            by_label = (labels.T @ (weighted * weight)).reshape(2, 2, n_raters, -1)
+            by_outcome = by_label[_CATEGORY.T, _OUTCOME]
+            by_right = (by_outcome * of_right).sum(axis=(0, 3))
+            by_strength: Floats | float = 0.0
+            if of_strength is not None:
+                by_strength = (by_outcome * of_strength).sum()
+            if of_weight is not None:
+                by_strength += (weighted @ of_weight).sum()
             if factor_slope is not None:
                 of_raters, by_strength = factor_slope(scaled * given)
                 by_right += of_raters
@@ -163,20 +170,15 @@ def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[
     return log_p
 
 
-def _by_label(if_dissimilar: Floats, if_similar: Floats) -> Floats:
-    """Take the row of dissimilar items from the first array, and the row of similar items from the second."""
-    return np.array([if_dissimilar[0], if_similar[1]])
-
-
 def _nodes(
     right: Floats, strength: Floats, which: tuple[int, int] | str | None
-) -> tuple[Floats, Floats, Floats, Floats | float, Floats | float]:
+) -> tuple[Floats, Floats, Floats, Floats | None, Floats | None]:
     """Compute log probabilities of a correct and of a wrong label at the difficulties (nodes) of a model.
 
     `right` has the shares of correct labels among all dissimilar items (Se) and among all similar items (Sp), with
     shape (2, n_raters), and `strength` has shape (1,). Return log_p, with shape (2, 2, n_raters, n_nodes), of a correct
     and of a wrong label; the share of items at each node; and the derivatives of log_p by `right`, of log_p by
-    `strength`, and of the shares by `strength`.
+    `strength`, and of the shares by `strength`; None if a derivative is 0.
     """
     right = right[:, :, None]
     if which == DIFFICULTY:
@@ -186,7 +188,7 @@ def _nodes(
         log_p = special.log_ndtr(both)
         by_at = np.exp(-0.5 * at**2 - _LOG_ROOT - log_p) * _SIGNS
         at_by_right, at_by_strength = scale * np.exp(0.5 * mean**2 + _LOG_ROOT), mean * strength / scale + _NODES
-        return log_p, _WEIGHTS, by_at * at_by_right, by_at * at_by_strength, 0.0
+        return log_p, _WEIGHTS, by_at * at_by_right, by_at * at_by_strength, None
     if which == HARD:
         # The odds t of a correct label on easy items solve right = (1 - h) t / (1 + t) + h c t / (1 + c t).
         h, c = strength[0], np.exp(-HARD_BY)
@@ -199,7 +201,7 @@ def _nodes(
         of_log_t = np.array([miss, -hit])
         return np.log([hit, miss]), weight, of_log_t / by_log_t, of_log_t * log_t_by_h, np.array([-1.0, 1.0])
     both = np.array([right, 1 - right])
-    return np.log(both), np.ones(1), _SIGNS / both, 0.0, 0.0
+    return np.log(both), _ONE_NODE, _SIGNS / both, None, None
 
 
 def _shared(
@@ -215,21 +217,21 @@ def _shared(
     case = np.where(both, 1 + 2 * patterns.positive[:, i] + patterns.positive[:, j], 0).astype(np.int64)
     in_case = (case[:, None] == np.arange(5)).astype(float)  # case 0: one of the two labels is missing
     sign, is_a, is_b = np.array([[0, 1, -1, -1, 1], [0, 0, 0, 1, 1], [0, 0, 1, 0, 1]], dtype=float)
+    sign_a, sign_b, from_called = 2 * is_a - 1, 2 * is_b - 1, np.array([[1.0], [-1.0]])
 
     def factor(right: Floats, part: Floats) -> tuple[Floats, Callable[[Floats], tuple[Floats, Floats]]]:
-        called = np.array([right[0], 1 - right[1]])[:, :, None]  # P(label dissimilar | category)
-        a, b = called[:, i], called[:, j]
-        of_a, of_b = is_a * a + (1 - is_a) * (1 - a), is_b * b + (1 - is_b) * (1 - b)
+        a, b = (np.array([[right[0, k]], [1 - right[1, k]]]) for k in pair)  # P(label dissimilar | category)
+        of_a, of_b = 1 - is_a + sign_a * a, 1 - is_b + sign_b * b
         most = np.minimum(a, b) - a * b  # the largest possible covariance
         scale = sign / (of_a * of_b)
 
         def slope(weight: Floats) -> tuple[Floats, Floats]:
             of_case = weight @ in_case * scale
             by_called = np.zeros_like(right)
-            most_by_a, most_by_b = np.where(a <= b, 1 - b, -b), np.where(a <= b, -a, 1 - a)
-            by_called[:, i] = part * (of_case * (most_by_a - most * (2 * is_a - 1) / of_a)).sum(axis=1)
-            by_called[:, j] = part * (of_case * (most_by_b - most * (2 * is_b - 1) / of_b)).sum(axis=1)
-            return by_called * np.array([[1.0], [-1.0]]), (most * of_case).sum(keepdims=True)[0]
+            most_by_a, most_by_b = (a <= b) - b, (a > b) - a
+            by_called[:, i] = part * (of_case * (most_by_a - most * sign_a / of_a)).sum(axis=1)
+            by_called[:, j] = part * (of_case * (most_by_b - most * sign_b / of_b)).sum(axis=1)
+            return by_called * from_called, (most * of_case).sum(keepdims=True)[0]
 
         return (1 + part * most * scale)[:, case], slope
 
