@@ -93,7 +93,7 @@ def test_a_history_needs_versions_and_a_run_enough_iterations(tmp_path):
     results = study_of(tmp_path / "h.study", "history", few, RUNS.replace("parse", "sum"))
     short, undated = (result.refused for result in results)
     assert short == "benchmark 'parse': only 2 versions, but a history needs at least 3"
-    assert undated.startswith("benchmark 'sum': its runs have no versions, and no times on more than one day. Add a column")
+    assert undated.startswith("benchmark 'sum': its runs have no versions, and no times on more than one day.")
     (result,) = study_of(tmp_path / "r.study", "run", HISTORY)
     needed = "a run has 1 of the 10 iterations that are needed to see how a run develops"
     assert result.refused == f"benchmark 'parse': {needed}"
