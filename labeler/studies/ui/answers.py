@@ -10,7 +10,7 @@ import hmac
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -165,7 +165,7 @@ class _Requests:
         person_id: int | Response | None = self.known.get(session)
         if person_id is None:
             stranger = ("not signed in", client(request.client.host if request.client else ""))
-            person_id = await self._in_turn(stranger, self._recognised, session)
+            person_id = await self._in_turn(stranger, self.study.in_thread(self._recognised, session))
         if isinstance(person_id, Response):
             return person_id
         connections.note_signed_in(request.client)
@@ -184,8 +184,9 @@ class _Requests:
         if not await self._may_work(person_id, cost):
             return _response(HTTPStatus.TOO_MANY_REQUESTS, {"message": TOO_MANY})
         takes_gzip = "gzip" in request.headers.get("accept-encoding", "")
+        steps = self._at_work(session, role, work, content, takes_gzip)
         # answers go before pictures
-        return await self._in_turn(person_id, self._at_work, session, role, work, content, takes_gzip, urgent=is_post)
+        return await self._in_turn(person_id, self.study.reply_in_thread(steps), urgent=is_post)
 
     async def _may_work(self, person_id: int, cost: int) -> bool:
         """Count work of a person, if it must wait only a moment; return whether it was counted."""
@@ -197,18 +198,20 @@ class _Requests:
         return False
 
     async def _in_turn(
-        self, who: Hashable, step: Callable[..., Result], *arguments: Any, urgent: bool = False
+        self, who: Hashable, step: Coroutine[Any, Any, Result], *, urgent: bool = False
     ) -> Result | Response:
-        """Do a step in a thread when it is the turn of this person; reply at once if too much work waits."""
+        """Do a step when it is the turn of this person; reply at once if too much work waits."""
         if self.n_waiting >= MAX_WAITING:
+            step.close()
             return _response(HTTPStatus.SERVICE_UNAVAILABLE, {"message": LATER})
         self.n_waiting += 1
         try:
             async with self.turns.coming_turn(who, urgent=urgent):
-                return await self.study.in_thread(step, *arguments)
+                return await step
         except TooManyWaiting:
             return _response(HTTPStatus.TOO_MANY_REQUESTS, {"message": TOO_MANY})
         finally:
+            step.close()  # if it was never its turn
             self.n_waiting -= 1
 
     def _recognised(self, session: str) -> int | Response:
@@ -227,24 +230,29 @@ class _Requests:
 
     def _at_work(
         self, session: str, role: Role | None, work: Work, content: Mapping[str, Any], takes_gzip: bool
-    ) -> Response:
+    ) -> Iterator[Response]:
+        """Yield the reply when its answers are on the disk, and then close the study.
+
+        If nobody else has the study open, SQLite then copies its log into the file, which takes as long as an answer.
+        """
         try:
             with self.study.open() as db:
                 person = identity.person_of_session(db, session, now=datetime.now(UTC))
                 if person is None:
                     self.known.pop(session, None)
-                    return _response(HTTPStatus.UNAUTHORIZED, {"message": NOT_SIGNED_IN})
-                if role is not None and role not in person.roles:
-                    return _response(HTTPStatus.FORBIDDEN, {"message": WRONG_ROLE})
-                return _response(HTTPStatus.OK, work(db, person, content), takes_gzip=takes_gzip)
+                    yield _response(HTTPStatus.UNAUTHORIZED, {"message": NOT_SIGNED_IN})
+                elif role is not None and role not in person.roles:
+                    yield _response(HTTPStatus.FORBIDDEN, {"message": WRONG_ROLE})
+                else:
+                    yield _response(HTTPStatus.OK, work(db, person, content), takes_gzip=takes_gzip)
         except StudyError as error:
             log.warning("%s", error)
-            return _response(HTTPStatus.SERVICE_UNAVAILABLE, {"message": for_anyone(error)})
+            yield _response(HTTPStatus.SERVICE_UNAVAILABLE, {"message": for_anyone(error)})
         except LabelerError as error:
-            return _response(HTTPStatus.UNPROCESSABLE_ENTITY, {"message": for_anyone(error)})
+            yield _response(HTTPStatus.UNPROCESSABLE_ENTITY, {"message": for_anyone(error)})
         except Exception:  # an answer is never lost because of a fault: the browser sends it again
             log.exception("A request of the review component failed.")
-            return _response(HTTPStatus.SERVICE_UNAVAILABLE, {"message": LATER})
+            yield _response(HTTPStatus.SERVICE_UNAVAILABLE, {"message": LATER})
 
 
 def _object(body: bytes) -> dict[str, Any]:

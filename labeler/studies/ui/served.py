@@ -9,8 +9,8 @@ import logging
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -88,6 +88,23 @@ class ServedStudy:
     async def in_thread(self, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a step in a thread of this study."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: step(*args, **kwargs))
+
+    async def reply_in_thread(self, steps: Iterator[T]) -> T:
+        """Return the first value of a generator, which then goes on in its thread, such as to close the study."""
+        reply = Future[T]()
+
+        def run() -> None:
+            if not reply.set_running_or_notify_cancel():
+                return
+            try:
+                reply.set_result(next(steps))
+            except BaseException as error:  # noqa: BLE001 - raised where the reply is awaited
+                reply.set_exception(error)
+            for _ in steps:
+                pass
+
+        self._pool.submit(run)
+        return await asyncio.wrap_future(reply)
 
 
 class ServedStudies:
