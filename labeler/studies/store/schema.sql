@@ -105,6 +105,8 @@ CREATE TABLE items (
     known_answer TEXT,
     CHECK ((made_from IS NULL) = (known_answer IS NULL))
 ) STRICT;
+-- Each request of a reviewer asks which items are excluded.
+CREATE INDEX items_excluded ON items (item_id) WHERE excluded_why IS NOT NULL;
 
 -- The measurements of each run as little-endian float64, and its conditions as name -> text.
 CREATE TABLE runs (
