@@ -228,7 +228,7 @@ def test_difficult_items_reject_the_model_and_no_pair_is_named():
     assert "a model in which items differ in difficulty fits better" in state.words
 
 
-@pytest.mark.parametrize("seed", range(2, 6))
+@pytest.mark.parametrize("seed", some_slow(range(2, 6), {2, 3, 5}))
 def test_the_smallest_p_counts_times_all_models_that_could_have_been_fitted(seed):
     labels, verdicts = simulated_world(GOOD, 400, 2, np.random.default_rng(seed))
 

@@ -300,3 +300,4 @@ HOSTILE = {
     "dots": "a.b[0].c",
     "None": "null",
 }
+RARE = {"entity", "LaTeX mathematics", "Markdown heading", "right to left", "dots", "long"}  # not in daily runs

@@ -15,7 +15,8 @@ from analysis.report._course import Course, PersonChange
 from analysis.report._first_figures import MOST_SQUARES, NARROW, WIDE, first_figures
 from analysis.report._first_screen import facts, first_sections
 from analysis.report._happened import happened
-from tests.analysis.report.reports import HOSTILE, Page, study
+from tests.analysis.report.reports import HOSTILE, RARE, Page, study
+from tests.conftest import some_slow
 
 S, D = "similar", "dissimilar"
 LABELS = {"s": S, "d": D}
@@ -194,7 +195,7 @@ def test_more_than_eight_reviewers_are_dots_on_one_line():
     assert draw(report([nine, "d" * 9]))["pairs-of-people"].count("<circle") == 36
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("kind", some_slow(HOSTILE, RARE - {"long"}))
 def test_names_are_shown_as_text_and_fit(kind):
     name = HOSTILE[kind]
     made = report(EVEN, {name: GOOD}, names=[name, "ben"])

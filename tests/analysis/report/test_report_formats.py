@@ -14,6 +14,7 @@ from analysis.report import Provenance, Resampling, registry, wide
 from tests.analysis.report.reports import (
     AGREEING,
     HOSTILE,
+    RARE,
     SMALL,
     Page,
     draw,
@@ -425,7 +426,6 @@ def test_a_report_works_at_any_level(level):
     assert f"All intervals have a level of {100 * level:g} %" in page.text
 
 
-RARE = {"entity", "LaTeX mathematics", "Markdown heading", "right to left", "dots", "long"}
 DRAWN = ("script", "newlines", "control characters")
 DRAWN += (pytest.param("long", marks=pytest.mark.slow),)  # a name of 10 kB takes seconds
 
