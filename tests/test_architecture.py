@@ -306,7 +306,6 @@ NAMES_OF_CATEGORIES = {
     "analysis/methods/check/_check.py": 9,
     "analysis/methods/check/_document.py": 14,
     "analysis/methods/check/_results.py": 3,
-    "analysis/raters/consensus/_dependence.py": 4,
     "analysis/raters/consensus/_latent.py": 5,
     "analysis/raters/consensus/_model.py": 4,
     "analysis/raters/consensus/_rates.py": 27,
