@@ -7,7 +7,6 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -531,11 +530,12 @@ def history_key(benchmark: Benchmark) -> str | None:
 
 def _is_within_a_day(texts: Sequence[str]) -> bool:
     """Return whether texts are times of day, all within 24 hours."""
-    try:
-        times = [datetime.fromisoformat(text).replace(tzinfo=UTC) for text in texts if "T" in text or ":" in text]
-    except ValueError:
-        return False
-    return len(times) == len(texts) and max(times) - min(times) < timedelta(days=1)
+    found = [_MOMENT.match(text) for text in texts]
+    times = [np.datetime64(match[0], "s") for match in found if match is not None]
+    return len(times) == len(texts) and bool(max(times) - min(times) < np.timedelta64(1, "D"))
+
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?")
 
 
 def in_time_order(benchmark: Benchmark) -> list[str]:
