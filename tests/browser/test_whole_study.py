@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 REVIEWERS = ("ada", "ben", "cleo", "dan")
 QUESTION = "Would you trust these runs?"
-N_ITEMS, N_CALIBRATION = 12, 2
+N_ITEMS, N_CALIBRATION, N_CHECKS = 12, 2, 2
 LIMIT = 60  # nobody has more items
 ALL_DONE = "() => window.__review && window.__review.code === null && window.__review.done !== null"
 
@@ -53,6 +53,7 @@ def everybody_labels(desks, url, keys) -> dict[str, int]:
     for name, page in desks.items():
         page.goto(url)
         counts[name] = label_all(page, keys[name])
+        expect(page.get_by_text(re.compile("attention|check", re.IGNORECASE))).to_have_count(0)
     return counts
 
 
@@ -84,10 +85,11 @@ def set_up(page, url, link, folder, desks):
     page.get_by_text("Start with part of the items").click()
     page.get_by_label("Seed").fill("5")
     page.keyboard.press("Enter")
-    slider = page.get_by_role("slider", name="Calibration items")
-    slider.focus()
-    for _ in range(N_CALIBRATION):
-        slider.press("ArrowRight")
+    for name, n in (("Calibration items", N_CALIBRATION), ("Attention checks", N_CHECKS)):
+        slider = page.get_by_role("slider", name=name)
+        slider.focus()
+        for _ in range(n):
+            slider.press("ArrowRight")
     page.get_by_role("button", name="Confirm the plan and start calibration").click()
     expect(page.get_by_test_id("stAlert").filter(has_text="Plan saved")).to_be_visible()
 
@@ -127,15 +129,22 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     keys = {"ada": "sd", "ben": "ssd", "cleo": "ds", "dan": "d"}
     counts = everybody_labels(desks, url, keys)
     go(page, url, "decide?view=splits")
-    expect(page.get_by_text("10 of 10 items have all first labels")).to_be_visible()
+    n_proper = N_ITEMS - N_CALIBRATION - N_CHECKS
+    expect(page.get_by_text(f"{n_proper} of {n_proper} items have all first labels")).to_be_visible()
+    go(page, url, "results?view=attention-checks")
+    expect(page.get_by_text("Hidden until the study is closed")).to_be_visible()
     expect(page.get_by_text("split items", exact=False)).to_be_hidden()
     take_step(page, url, "Assign third labels")
     third = everybody_labels(desks, url, keys)
     assert sum(third.values()) > 0
     take_step(page, url, "Close the study")
+    go(page, url, "results?view=attention-checks")
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
 
     go(page, url, "decide?view=splits")
     page.wait_for_function(SEEN)
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("status").filter(has_text="Run 1 is highlighted.")).to_be_attached()
     page.keyboard.press("d")
     expect(page.get_by_role("button", name="Dissimilar")).to_have_attribute("aria-pressed", "true")
     page.get_by_label("Your own reason").fill("two levels")
@@ -154,7 +163,7 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     page.get_by_role("button", name="Other files").click()
     files = {name: downloaded(page, name) for name in ("report.json", "labels.csv")}
     report, rows = json.loads(files["report.json"]), list(csv.DictReader(io.StringIO(files["labels.csv"])))
-    assert sum(row["kind"] in ("fresh", "overlap") for row in rows) == sum(counts.values())
+    assert sum(row["kind"] in ("fresh", "overlap") for row in rows) == sum(counts.values()) - N_CHECKS * len(REVIEWERS)
     assert sum(row["kind"] == "third" for row in rows) == sum(third.values())
     check(report, rows)
     expect(page.get_by_text("The study was unblinded on").first).to_be_attached()
@@ -186,7 +195,7 @@ def check(report, rows):
         if row["kind"] in ("fresh", "overlap"):
             assert row["reviewer"] not in said[row["item"]]
             said[row["item"]][row["reviewer"]] = row["label"]
-    assert len(said) == N_ITEMS - N_CALIBRATION
+    assert len(said) == N_ITEMS - N_CALIBRATION - N_CHECKS
     assert report["study"]["question"] == QUESTION
     assert sum(report["classifiers"]["same"]["verdicts"].values()) == len(said)
     agreed = {item: set(labels.values()) for item, labels in said.items() if len(set(labels.values())) == 1}

@@ -144,9 +144,11 @@ class Viewer {
   act(key) {
     if (this.own.has(key) || this.decision.has(key)) return this.press(key);
     if (!this.hasPicture) return false;
-    if (key !== "Escape") return this.picture.act(key);
-    this.picture.highlight(null);
-    return true;
+    const isDone = key === "Escape" || this.picture.act(key);
+    if (key === "Escape") this.picture.highlight(null);
+    const { run } = this.picture.view;
+    this.part("unseen").textContent = run === null ? "" : `Run ${run + 1} is highlighted.`; // for screen readers
+    return isDone;
   }
 
   /** Handle a press, once per item and only after the item was visible. */
