@@ -25,6 +25,13 @@ assert "Count" in PLACES["Tools"]
 page = AppTest.from_string({PAGE!r}).run()
 print([field.label for field in page.number_input], len(page.text_input), len(page.selectbox))
 """
+COMMANDS = """
+import json, sys
+from click.testing import CliRunner
+from labeler.cli import main
+done = [CliRunner().invoke(main, arguments) for arguments in json.loads(sys.argv[1])]
+print(json.dumps([[one.exit_code, one.stdout] for one in done]))
+"""
 
 
 def changed(project, heading):
@@ -66,13 +73,19 @@ def project(tmp_path):
     return folder
 
 
-def python(project, *arguments, code=0):
+def python(project, *arguments):
     """Run Python in the project; return what it printed."""
     command = [sys.executable, *map(str, arguments)]
-    done = subprocess.run(command, cwd=project, env={"PATH": ""}, capture_output=True, text=True,
-                          check=False)  # fmt: skip
-    assert done.returncode == code, done.stdout + done.stderr
+    done = subprocess.run(command, cwd=project, env={"PATH": ""}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def labeler(project, *commands, codes):
+    """Run commands of the project in one process; return what each printed."""
+    done = json.loads(python(project, "-c", COMMANDS, json.dumps([list(map(str, command)) for command in commands])))
+    assert [code for code, _ in done] == list(codes), done
+    return [text for _, text in done]
 
 
 def checked(project, files):
@@ -84,41 +97,48 @@ def checked(project, files):
 def test_a_format(project, tmp_path):
     checked(project, changed(project, "Add a format"))
     (tmp_path / "a.log").write_text("# mytool 1\nsort 1,2 3,4\n")
-    assert "mytool's log" in python(project, "-m", "labeler", "formats")
-    table = python(project, "-m", "labeler", "convert", tmp_path / "a.log", "--to", "csv", "--out", "-")
+    (tmp_path / "b.log").write_text("# mytool 1\nsort\n")
+    formats, table, _ = labeler(
+        project, ["formats"],
+        *(["convert", tmp_path / name, "--to", "csv", "--out", "-"] for name in ("a.log", "b.log")), codes=(0, 0, 2),
+    )  # fmt: skip
+    assert "mytool's log" in formats
     assert [line.split(",")[0] for line in table.splitlines()[1:]] == ['"sort"'] * 4
     assert "0.003" in table
-    (tmp_path / "b.log").write_text("# mytool 1\nsort\n")
-    python(project, "-m", "labeler", "convert", tmp_path / "b.log", "--to", "csv", "--out", "-", code=2)
 
 
 def test_a_method(project, tmp_path):
     checked(project, changed(project, "Add a method"))
     rows = ["benchmark,run,iteration,value", *(f"sort,{run},{i},1.5" for run in "ab" for i in range(3)), "sort,c,0,1.5"]
     (tmp_path / "runs.csv").write_text("\n".join(rows), encoding="utf-8")
-    page, command = tmp_path / "page.html", ("-m", "labeler", "count", tmp_path / "runs.csv")
-    assert "There are 2 runs." in python(project, *command, "--at-least", 2, "--html", page)
+    page, count = tmp_path / "page.html", ["count", tmp_path / "runs.csv"]
+    text, values, help_of_count, help_of_all = labeler(
+        project, [*count, "--at-least", 2, "--html", page], [*count, "--json"], ["count", "--help"], ["--help"],
+        codes=(0, 0, 0, 0),
+    )  # fmt: skip
+    assert "There are 2 runs." in text
     assert "There are 2 runs." in page.read_text(encoding="utf-8")
-    assert json.loads(python(project, *command, "--json"))["n_runs"] == 3
-    assert "Iterations that a run must have." in python(project, *command, "--help")
-    assert "  count         How many runs are there?" in python(project, "-m", "labeler", "--help")
+    assert json.loads(values)["n_runs"] == 3
+    assert "Iterations that a run must have." in help_of_count
+    assert "  count         How many runs are there?" in help_of_all
     assert python(project, "-c", SHOWN) == "['Iterations'] 0 0\n"
 
 
 def test_a_coefficient(project, tmp_path):
     checked(project, changed(project, "Add a coefficient of agreement"))
-    program = "from analysis.raters.agreement import COEFFICIENTS\n"
-    program += "print(COEFFICIENTS['coin_kappa']([[2, 0], [2, 0], [0, 2], [1, 1]]).value)"
-    assert python(project, "-c", program) == "0.5\n"  # (3/4 - 1/2) / (1 - 1/2)
-    rows = [f"{item},{name},{'similar' if item % 2 else label}" for item in range(8)
+    rows = [f"{item},{name},{'similar' if item % 4 else label}" for item in range(8)
             for name, label in (("ada", "similar"), ("ben", "dissimilar"))]  # fmt: skip
     (tmp_path / "labels.csv").write_text("\n".join(["item,reviewer,label", *rows]), encoding="utf-8")
-    labels = ("--labels", tmp_path / "labels.csv")
-    python(project, "-m", "labeler", "report", *labels, "--quick", "--out", tmp_path / "out")
+    given = ["--labels", tmp_path / "labels.csv"]
+    _, agreement = labeler(
+        project, ["report", *given, "--quick", "--out", tmp_path / "out"],
+        ["agreement", *given, "--fail-under", "coin:0.99"], codes=(0, 1),
+    )  # fmt: skip
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-    assert "coin_kappa" in json.dumps(report)
+    # 6 of 8 items are agreed: (3/4 - 1/2) / (1 - 1/2)
+    assert report["agreement"]["coefficients"]["coin_kappa"]["value"] == 0.5
     assert "The coin&#39;s kappa corrects for" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "coin" in python(project, "-m", "labeler", "agreement", *labels, "--fail-under", "coin:0.99", code=1)
+    assert "coin" in agreement
 
 
 @pytest.mark.slow
