@@ -48,43 +48,25 @@ function touching(written) {
   return written.flatMap((a, i) => written.slice(i + 1).filter((b) => close(a, b)).map((b) => [a.words, b.words]));
 }
 
-function assertApart(all) {
-  for (const { asked, written } of all) assert.deepEqual(touching(written), [], asked);
+function assertInside({ asked, width, height, written }) {
+  const out = written.filter(({ left, right, y }) => left < 0 || right > width || y < 8 || y > height - 2);
+  assert.deepEqual(out, [], asked);
 }
 
-function assertInside(all) {
-  for (const { asked, width, height, written } of all) {
-    const out = written.filter(({ left, right, y }) => left < 0 || right > width || y < 8 || y > height - 2);
-    assert.deepEqual(out, [], asked);
-  }
-}
-
-test("all texts are inside the canvas", () => {
-  assertInside(wordings(counted(2, 20), WIDTHS));
-  assertInside(wordings(counted(2, 20), WIDTHS, { showsNumbers: true }));
-});
+for (const showsNumbers of FLAGS)
+  test(`no words overlap and all are inside the canvas with${showsNumbers ? "" : "out"} numbers`, () => {
+    for (const one of wordings(counted(2, 20), WIDTHS, { showsNumbers })) {
+      assert.deepEqual(touching(one.written), [], one.asked);
+      assertInside(one);
+    }
+  });
 
 test("values in seconds of any size are inside the canvas", () => {
   const levels = [2e-9, 9.9e-7, 0.000123, 0.999, 12.5, 6000];
-  assertInside(wordings(levels.map((level) => spiky(4, level, "s")), WIDTHS));
+  for (const one of wordings(levels.map((level) => spiky(4, level, "s")), WIDTHS)) assertInside(one);
 });
 
 test("long values in other units are inside the canvas", () => {
-  assertInside(wordings([spiky(4, 123456.5, "ops/ms"), spiky(4, 123456789, "B")], WIDTHS));
+  for (const one of wordings([spiky(4, 123456.5, "ops/ms"), spiky(4, 123456789, "B")], WIDTHS)) assertInside(one);
 });
 
-test("no words overlap for up to ten runs", () => {
-  assertApart(wordings(counted(2, 10), WIDTHS));
-});
-
-test("no words overlap for up to twenty runs on a wide screen", () => {
-  assertApart(wordings(counted(11, 20), WIDTHS.filter((width) => width > 860)));
-});
-
-test("no words overlap for up to twenty runs on a narrow screen", () => {
-  assertApart(wordings(counted(11, 20), WIDTHS.filter((width) => width <= 860)));
-});
-
-test("no words overlap if the study shows numbers", () => {
-  assertApart(wordings(counted(2, 20), WIDTHS, { showsNumbers: true }));
-});

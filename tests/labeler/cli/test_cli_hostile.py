@@ -96,7 +96,7 @@ def outcomes(good, hostile, folder, commands=COMMANDS):
 @pytest.mark.parametrize(
     ("table", "column", "value"),
     [
-        pytest.param(*value, id=f"{value[0]}-{value[1]}-{value[2]!r:.30}", marks=[pytest.mark.slow] if at % 3 else [])
+        pytest.param(*value, id=f"{value[0]}-{value[1]}-{value[2]!r:.30}", marks=[pytest.mark.slow] if at % 4 else [])
         for at, value in enumerate(VALUES)
     ],
 )
