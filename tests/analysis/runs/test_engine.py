@@ -12,7 +12,7 @@ from analysis.runs.classifiers import CLASSIFIERS, heuristic, same
 from analysis.runs.dissimilarity import MEASURES, Runs, compression_exceeds
 from tests.analysis.plain import OF_SAME, PLAIN, compression, kolmogorov_smirnov, merges, pair_values, verdicts_from
 from tests.analysis.raters.strategies import benchmarks
-from tests.conftest import examples
+from tests.conftest import examples, some_slow
 
 HEURISTICS = ["heuristic", "heuristic-printed"]
 
@@ -108,7 +108,7 @@ def test_same_follows_from_the_definitions(runs, cut):
 
 
 # M5 counts four runs in one word
-@pytest.mark.parametrize("k", [2, 3, 4, 5, 9, 17, 33, 50])
+@pytest.mark.parametrize("k", some_slow([2, 3, 4, 5, 9, 17, 33, 50], {50}))
 def test_any_number_of_runs_equals_the_definition(k):
     runs = np.round(noise(k, 50), 1)
     assert differing(runs, pair_values(runs)) == []
