@@ -6,7 +6,6 @@ import pytest
 from scipy import stats
 
 from analysis.raters.evaluation import against_people, correct_people
-from tests.conftest import some_slow
 
 S, D = "similar", "dissimilar"
 
@@ -59,7 +58,7 @@ def test_without_items_or_agreed_items_it_says_why():
     assert against_people(labels("sd"), {0: S}, None).rule.reason == "no item is agreed"
 
 
-@pytest.mark.parametrize(("n", "k", "accuracy"), some_slow([(60, 4, 0.8), (40, 4, 0.9)], {(40, 4, 0.9)}))
+@pytest.mark.parametrize(("n", "k", "accuracy"), [(60, 4, 0.8), pytest.param(40, 4, 0.9, marks=pytest.mark.slow)])
 def test_a_classifier_as_good_as_a_person_is_seldom_called_better_or_worse(n, k, accuracy):
     rng, names = np.random.default_rng(1), np.array([D, S])
     wrong = 0
