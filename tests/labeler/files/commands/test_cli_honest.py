@@ -227,7 +227,8 @@ def test_no_command_on_files_lets_a_warning_of_a_library_through(here, command, 
     k6(here / "k6.json", failed=0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for path in [*SAMPLES[::step], here / "zeros.txt", here / "k6.json", CHECK / "after.json"]:
+        large = [CHECK / "after.json"] if step == 1 else []
+        for path in [*SAMPLES[::step], here / "zeros.txt", here / "k6.json", *large]:
             done = run(*(path if part == "PATH" else part for part in command), code=None)
             assert done.exit_code in (0, 1, 2, 3), (path, done.output)
             assert "unexpectedly" not in done.stderr and "Warning:" not in done.stderr, (path, done.stderr)
