@@ -47,7 +47,6 @@ from analysis.learning._model import (
     model_from_text as model_from_text,
 )
 from analysis.learning._selection import (
-    WeightedEstimates as WeightedEstimates,
     disagreement_of as disagreement_of,
     rank_next as rank_next,
     selection_weights as selection_weights,

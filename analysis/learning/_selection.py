@@ -1,7 +1,6 @@
 """Choose the items to label next, and compute estimates that are unbiased although items were chosen."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,8 +10,8 @@ from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
 from analysis.learning._features import MEASURE_FEATURES
 from analysis.learning._validation import Examples, TooFew, choose
+from analysis.raters.agreement import WeightedEstimates
 from analysis.statistics.intervals import Estimate, checked_level
-from analysis.statistics.results import Result
 
 
 def rank_next(
@@ -77,21 +76,6 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
             weights[item] += share * (n_items - len(known)) / len(random)
         known += [*random, *chosen]
     return weights
-
-
-@dataclass(frozen=True, repr=False)
-class WeightedEstimates(Result):
-    """Estimates that combine random and chosen items."""
-
-    # Number of items with at least two labels. Of these items, the number drawn at random, and the number with
-    # weight 0 because no random item was drawn after they were chosen.
-    n_items: int
-    n_random: int
-    n_without: int
-    n_labels: int
-    share: Estimate  # mean share of positive labels per item, percent agreement, and Fleiss' kappa
-    percent: Estimate
-    kappa: Estimate
 
 
 def weighted_estimates(

@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from analysis.document import Block, Paragraph, Section, percent, plain_number, share, table
+from analysis.raters.agreement import WeightedEstimates
 from analysis.report._attention import AttentionChecks, attention_blocks
 from analysis.report._settings import ReportStyle
 from analysis.statistics.intervals import Estimate
-
-if TYPE_CHECKING:
-    from analysis.learning import WeightedEstimates  # slow to import
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,7 @@ class ChosenItems:
     n_chosen: int
     n_labels: int
     by_model: bool  # whether a model of the labels chose items, beside the classifiers
-    weighted: "WeightedEstimates"
+    weighted: WeightedEstimates
 
 
 def how_chosen(by_model: bool) -> str:

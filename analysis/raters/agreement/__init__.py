@@ -24,6 +24,7 @@ from analysis.raters.agreement._groups import (
     AgreementSoFar as AgreementSoFar,
     Among as Among,
     GroupAgreement as GroupAgreement,
+    WeightedEstimates as WeightedEstimates,
     agreement_so_far as agreement_so_far,
     by_group as by_group,
     by_order as by_order,

@@ -312,6 +312,21 @@ def _margins(verdicts: pd.DataFrame) -> dict[object, float]:
 
 
 @dataclass(frozen=True, repr=False)
+class WeightedEstimates(Result):
+    """Estimates that combine random and chosen items, see `analysis.learning.weighted_estimates`."""
+
+    # Number of items with at least two labels. Of these items, the number drawn at random, and the number with
+    # weight 0 because no random item was drawn after they were chosen.
+    n_items: int
+    n_random: int
+    n_without: int
+    n_labels: int
+    share: Estimate  # mean share of positive labels per item, percent agreement, and Fleiss' kappa
+    percent: Estimate
+    kappa: Estimate
+
+
+@dataclass(frozen=True, repr=False)
 class AgreementSoFar(Result):
     """Agreement of the items labelled so far, with intervals for repeated looks and for a single look."""
 
