@@ -40,7 +40,7 @@ _SEPARATE = (
 )
 _OTHER_TEXTS = ("comment", "message", "author")
 _COLUMNS_OF_TABLES = {"value", "benchmark", "name", "run", "iteration"}  # of which a history of otava has none
-_DATA_JS = re.compile(rb"\s*window\s*\.\s*BENCHMARK_DATA\s*=\s*")
+_DATA_JS = re.compile(rb"\A\s*window\s*\.\s*BENCHMARK_DATA\s*=\s*")
 # What github-action-benchmark takes as better for each tool, if the unit does not say it; a custom tool states it.
 _STATED = {"customBiggerIsBetter": HIGHER, "customSmallerIsBetter": LOWER}
 _OF_TOOL = {

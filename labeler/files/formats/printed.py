@@ -64,7 +64,7 @@ _IPS_LINE = re.compile(r".*\(±.*%\).*|.*\bi/s\b.* in \S+s\s*")
 _IPS_WARM_UP = re.compile(rf"(?:(.*\S))?\s+{_IPS_NUMBER}\s+i/100ms\s*")
 _IPS_START = "Warming up ---"
 _IPS_NO_RESULT = "warmed up, but without a result"
-_IPS_ENDED = re.compile(r"\S+\.rb:\d+:in .*\(\S*(?:Error|Exception|Exit|Interrupt)\)|.*\S\.rb:\d+: \[BUG\].*")
+_IPS_ENDED = re.compile(r"\S+\.rb:\d+:in .*\([^\s(]*(?:Error|Exception|Exit|Interrupt)\)|.*\S\.rb:\d+: \[BUG\].*")
 
 # how shells, make and build servers say that a process failed
 HAS_ENDED = re.compile(

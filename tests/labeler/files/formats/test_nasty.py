@@ -25,6 +25,8 @@ NASTY = {
     "deep lists": b"[" * 50_000,
     "deep lists that end": b"[[" + b"[" * 50_000 + b"]" * 50_000 + b"]]",
     "deep objects": b'{"benchmarks":' * 20_000,
+    "a long word": b"a.rb:1:in " + b"(" * 100_000,  # these two take minutes where a pattern takes quadratic time
+    "tabs": b"\t" * 100_000,
     "a bomb": gzip.compress(b"[") + 80 * gzip.compress(b"0," * 1_000_000),
     "compressed twice": gzip.compress(gzip.compress(TABLE)),
     "half a gzip file": gzip.compress(TABLE)[:-9],
