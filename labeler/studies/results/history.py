@@ -134,12 +134,12 @@ def _selection(db: Database, level: float) -> dict[str, Any] | None:
 
     Return None if no items were chosen.
     """
-    from analysis.learning import weighted_estimates
-    from analysis.raters.tables import count_table, counted_labels
-
     known = assigning.item_batches(db)
     if known is None or not known.chosen:
         return None
+    from analysis.learning import weighted_estimates
+    from analysis.raters.tables import count_table, counted_labels
+
     left_out = {name for name, role in items.roles(db).items() if role is not ItemRole.COUNTED}
     question = studies.get(db).question
     first = counted_labels(labels.classes(db), question.classes)
