@@ -419,10 +419,7 @@ def _box_of_draft(facts: Facts) -> Box:
             Button("Add items", place=ADD),
         )
     if status.n_reviewers < 2:
-        return Box(
-            "Next: invite people", "You send the links yourself: the application sends no e-mail.",
-            Button("Invite people", place=PEOPLE),
-        )  # fmt: skip
+        return Box("Next: invite people", "Everybody gets a link of their own.", Button("Invite people", place=PEOPLE))
     if status.n_answers:
         return Box("Next: open the study", "The study has imported labels.", Button(BUTTONS[Step.OPEN], Step.OPEN))
     return Box(
