@@ -287,7 +287,7 @@ BROKEN = {"with a hash": "a#b=1#c=2", "only a hash": "#"}
 # a name that must not terminate the process; drawn in a separate process
 ELSEWHERE = """
 import pandas as pd
-from analysis import measures
+from analysis.runs import measures
 from analysis.document import figures
 table = pd.DataFrame({"application": [chr(27)], "n": [1], "m1": [0.1]})
 print(len(figures.to_svg(measures.measures_by_application(table, theta=0.25))))
