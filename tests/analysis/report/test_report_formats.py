@@ -51,7 +51,7 @@ def replication():
 @cache
 def full():
     made = study("k = 3 with overlap")
-    return summarise(made.answers, made.verdicts, Provenance(plan=PLAN), resampling=SMALL)
+    return summarise(made.answers, made.verdicts, Provenance(plan=PLAN), resampling=SMALL, show_rejected=True)
 
 
 @pytest.fixture(params=[replication, full], ids=["replication", "made"])
@@ -230,9 +230,7 @@ def test_the_methods_say_seed_and_draws_or_nothing_of_them():
     text = methods(small(resampling=Resampling(5, 60, 70, 19)))
     assert says(text, "60 draws", "seed 5")
     assert "model is not reported" in text  # two reviewers
-    made = study("k = 3 with overlap")
-    text = methods(summarise(made.answers, made.verdicts, resampling=Resampling(5, 60, 70, 19), show_rejected=True))
-    assert "are not shown, because the labels agree too little" in text
+    assert "are not shown, because the labels agree too little" in methods(full())
     clear = made_study(k=3, n_items=48, reviewers=AGREEING)
     text = methods(summarise(clear.answers, clear.verdicts, resampling=Resampling(5, 60, 70, 19), show_rejected=True))
     assert "70 sweeps" in text
