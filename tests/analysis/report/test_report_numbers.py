@@ -300,14 +300,9 @@ def indexed(table, index):
 
 def test_another_index_of_the_tables_changes_no_number():
     made = study("k = 2 with overlap")
-    answers, verdicts = (indexed(table, range(1000, 0, -1)) for table in (made.answers, made.verdicts))
-    assert differences(plain("k = 2 with overlap"), summarise(answers, verdicts)) == []
-    made = study("k = 2 with overlap")
-    verdicts = indexed(made.verdicts, [n // 2 for n in range(1000)])
-    assert differences(plain("k = 2 with overlap"), summarise(made.answers, verdicts)) == []
-    made = study("k = 2 with overlap")
-    answers = indexed(made.answers, [n // 2 for n in range(1000)])
-    assert differences(plain("k = 2 with overlap"), summarise(answers, made.verdicts)) == []
+    for index in (range(1000, 0, -1), [n // 2 for n in range(1000)]):
+        answers, verdicts = (indexed(table, index) for table in (made.answers, made.verdicts))
+        assert differences(plain("k = 2 with overlap"), summarise(answers, verdicts)) == []
 
 
 @pytest.mark.slow
