@@ -129,7 +129,6 @@ def _drawing(*, quick: bool) -> Iterator[Executor | None]:
         yield None
         return
     with workers(1, next_step="Close other programs, and run the command again.") as pool:
-        reporting.prepare_rendering(pool)
         yield pool
 
 

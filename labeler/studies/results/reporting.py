@@ -25,7 +25,7 @@ from analysis import report
 from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
 from analysis.document import json_values, to_json
-from analysis.document.figures import prepare_rendering as prepare_rendering, svg_to_pdf
+from analysis.document.figures import prepare_rendering, svg_to_pdf
 from analysis.methods.points import CHANGES, STARTS
 from analysis.raters.tables import counted_labels
 from analysis.report import (
@@ -210,8 +210,13 @@ class ReportInput:
         )
         return replace(self, provenance=told, n_items=reported["study"]["items"])
 
-    def report(self, progress: Progress | None = None) -> Report:
-        """Compute all numbers of the report; this takes seconds and needs no database."""
+    def report(self, progress: Progress | None = None, executor: Executor | None = None) -> Report:
+        """Compute all numbers of the report; this takes seconds and needs no database.
+
+        An executor prepares meanwhile to render the figures.
+        """
+        if executor is not None:
+            prepare_rendering(executor)
         return report.summarise(
             self.answers,
             self.verdicts,
@@ -273,7 +278,7 @@ def files_of_study(
     numbers that are finished. The figures are drawn after all numbers are finished, with an executor in its process.
     """
     gathered = gathered_study(db, options, actor=actor, now=now)
-    computed = gathered.report(progress)
+    computed = gathered.report(progress, executor)
     return replace(gathered, pictures=pictures_of(db, computed)).files(computed, executor)
 
 
@@ -507,7 +512,7 @@ def files_of_files(
     """
     gathered = gathered_files(label_file, verdict_file, options=options, question=question, reading=reading, say=say)
     try:
-        return gathered.files(gathered.report(progress), executor)
+        return gathered.files(gathered.report(progress, executor), executor)
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 
