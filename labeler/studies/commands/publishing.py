@@ -1,6 +1,7 @@
 """The command that publishes a finished study as a data set."""
 
 import shlex
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from labeler.cli.common import dry_run_option, json_option, now, one_of, out_opt
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.studies.commands.opening import actor_option, open_study, required_study, study_option
+from labeler.studies.commands.report import drawing_process
 from labeler.studies.handover.publishing import bundle
 from labeler.studies.handover.publishing.publish_file import FILE_NAME, PublishFile, Venue, to_toml
 from labeler.studies.results.reporting import ReportOptions, Resampling
@@ -83,7 +85,8 @@ def publish(
         elif dry_run:
             _check_publish_file(db, file, options, as_json=as_json)
         elif out is not None:
-            _publish(db, out, file, options, actor, as_json=as_json)
+            with drawing_process(quick=quick) as executor:
+                _publish(db, out, file, options, actor, executor, as_json=as_json)
 
 
 def _write_publish_file(db: Database, file: Path, study: Path | None, *, as_json: bool) -> None:
@@ -117,8 +120,17 @@ def _check_publish_file(db: Database, file: Path, options: bundle.PublishOptions
     remark(f"{file} has everything that is required.")
 
 
-def _publish(db: Database, out: Path, file: Path, options: bundle.PublishOptions, actor: str, *, as_json: bool) -> None:
-    done = bundle.publish(db, out, PublishFile.read(file), options, actor=actor, now=now())
+def _publish(
+    db: Database,
+    out: Path,
+    file: Path,
+    options: bundle.PublishOptions,
+    actor: str,
+    executor: Executor | None,
+    *,
+    as_json: bool,
+) -> None:
+    done = bundle.publish(db, out, PublishFile.read(file), options, actor=actor, now=now(), executor=executor)
     rows = [{"file": each.path, "rows": each.rows, "bytes": each.size, "content": each.meaning}
             for each in done.files]  # fmt: skip
     show([{**row, "sha256": each.sha256} for row, each in zip(rows, done.files, strict=True)] if as_json

@@ -90,7 +90,7 @@ def report(
     options = replace(options, resampling=Resampling.none(seed) if quick else Resampling(seed))
     if label_file is not None:
         notes: list[str] = []  # shown after the progress bar
-        with _drawing(quick=quick) as executor, _progress() as progress:
+        with drawing_process(quick=quick) as executor, _progress() as progress:
             asked = None if question is None else coordinating.question_from(question)
             files = reporting.files_of_files(
                 label_file,
@@ -107,7 +107,7 @@ def report(
     else:
         require_writable(out)
         with open_study(required_study(study)) as db:
-            with _drawing(quick=quick) as executor, _progress() as progress:
+            with drawing_process(quick=quick) as executor, _progress() as progress:
                 files = reporting.files_of_study(
                     db, options, actor=actor, now=now(), progress=progress, executor=executor
                 )
@@ -123,8 +123,8 @@ def _written(files: Mapping[str, str | bytes], out: Path, paper: str | None) -> 
 
 
 @contextmanager
-def _drawing(*, quick: bool) -> Iterator[Executor | None]:
-    """Start the process that draws the figures; a quick report has no other work meanwhile, and needs no process."""
+def drawing_process(*, quick: bool) -> Iterator[Executor | None]:
+    """Start the process that draws the figures; a quick report has no other work meanwhile."""
     if quick:
         yield None
         return

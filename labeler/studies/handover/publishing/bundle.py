@@ -6,6 +6,7 @@ import re
 import shutil
 import socket
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -145,13 +146,14 @@ def publish(
     *,
     actor: str,
     now: datetime,
+    executor: Executor | None = None,
 ) -> PublicationResult:
     """Write the data set of a study into a folder and a zip file beside it, which must not exist.
 
     The same study, answers and options always give the same bytes; `now` is only the time of the log entry, which is
-    the only change of the study. Raises NotAllowed if the study is not unblinded. Raises InputError if answers or
-    licences are missing, if the data set would contain a name, an address or a path, or if writing fails. No incomplete
-    files remain.
+    the only change of the study. With an executor, another process renders the figures. Raises NotAllowed if the study
+    is not unblinded. Raises InputError if answers or licences are missing, if the data set would contain a name, an
+    address or a path, or if writing fails. No incomplete files remain.
     """
     archive = out.with_name(f"{out.name}.zip")
     _check_state(db)
@@ -170,7 +172,7 @@ def publish(
         try:
             shutil.rmtree(folder, ignore_errors=True)  # a folder that an interrupted publication left behind
             folder.mkdir(parents=True)
-            published, remarks = _build(db, folder, answers, options)
+            published, remarks = _build(db, folder, answers, options, executor)
             _zip(folder, zip_file)
         except OSError as error:
             raise InputError(f"{out} could not be written: {error.strerror or error}.") from None
@@ -231,7 +233,7 @@ def _is_published(action: str, *, is_unblinded: bool) -> bool:
 
 
 def _build(
-    db: Database, folder: Path, answers: PublishFile, options: PublishOptions
+    db: Database, folder: Path, answers: PublishFile, options: PublishOptions, executor: Executor | None
 ) -> tuple[list[PublishedFile], list[str]]:
     """Write all files of the data set into an empty folder; return the files, and remarks for a person."""
     with _copy(db, options, answers) as copy:
@@ -252,7 +254,7 @@ def _build(
         if has_measurements:
             write_measurements(copy, folder / MEASUREMENTS)
         gathered = _from_published(gathered, folder, times)
-        report = gathered.report()
+        report = gathered.report(executor=executor)
         study = studies.get(copy)
         facts = DatasetFacts(
             replace(study, question=replace(study.question, text=reviewing.question(copy))),
@@ -262,7 +264,7 @@ def _build(
             has_measurements,
             plan_secret=studies.plan_secret(copy),
         )
-        written = gathered.files(report)
+        written = gathered.files(report, executor)
         _write_report(written, facts, folder)
         if options.html:
             report_html = str(written["report.html"])
