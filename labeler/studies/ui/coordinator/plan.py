@@ -347,7 +347,7 @@ def design_sliders(n_items: int, n_reviewers: int, n_chosen: int = 0) -> DesignS
         "All reviewers label these items before the study. No result uses them. Set the required agreement under "
         "Decide, Calibration."
     )
-    most_checks = min(most - 2 - calibration, MAX_CHECKS)
+    most_checks = min(most - 2, MAX_CHECKS)  # if both together are too many, the plan says so; the choice stays
     attention = 0
     if most_checks > 0:
         attention = st.slider("Attention checks", 0, most_checks, 0)
