@@ -419,7 +419,8 @@ def _interval(value: float, draws: Floats, n: float, level: float) -> Estimate:
     if not len(draws):
         return Estimate(value, reason="no draws: no interval")
     found = percentile_interval(value, draws, level)
-    if found.low is None or found.high is None or found.high - found.low > WIDTH_OF_NOTHING:
+    is_equal = len(draws) > 1 and np.ptp(draws) <= WIDTH_OF_NOTHING  # then `found` has no interval
+    if not is_equal and (found.low is None or found.high is None or found.high - found.low > WIDTH_OF_NOTHING):
         return found
     rare = 1 - (1 - level) ** (1 / max(n, 1))
     return Estimate(
