@@ -81,8 +81,13 @@ def test_another_choice_changes_the_expected_results(study, label, value, row):
 def test_the_ends_of_every_slider_are_shown(study, extremes):
     page = coordinator_page("Study", "Plan", study)
     for slider in page.slider:
-        slider.set_value(slider.min if extremes == "lowest" else slider.max)
-    assert len(checked(page.run()).dataframe) == 3
+        slider.set_value(slider.min if extremes == "lowest" or slider.label == "Attention checks" else slider.max)
+    page = checked(page.run())
+    assert len(page.dataframe) == 3
+    if extremes == "highest":  # no item is left for attention checks; both choices stay
+        page = checked(widget(page, "Attention checks").set_value(1).run())
+        assert "items can be calibration items and attention checks" in page.info[0].value
+        assert widget(page, "Attention checks").value == 1
 
 
 def test_the_planner_says_what_a_study_of_some_size_would_give(tmp_path):
