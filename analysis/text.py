@@ -41,16 +41,16 @@ def listed(names: Sequence[str], n_named: int = N_NAMED) -> str:
 
 
 def percent(share: float, digits: int | None = 0) -> str:
-    """Format a share as a percentage with a real minus sign.
+    """Format a share as a percentage with a real minus sign, and 0 without a sign.
 
     `digits`: the number of decimals; None for as many as a share has that somebody chose, such as a level.
 
     Examples
     --------
-    >>> percent(0.5), percent(-0.125, 1), percent(0.95, None), percent(0.025, None)
-    ('50 %', '−12.5 %', '95 %', '2.5 %')
+    >>> percent(0.5), percent(-0.125, 1), percent(-0.0001, 1), percent(0.95, None), percent(0.025, None)
+    ('50 %', '−12.5 %', '0.0 %', '95 %', '2.5 %')
     """
-    number = f"{100 * share:.4g}" if digits is None else f"{100 * share:.{digits}f}"
+    number = f"{100 * share:.4g}" if digits is None else f"{100 * share:z.{digits}f}"
     return f"{number} %".replace("-", "−")
 
 

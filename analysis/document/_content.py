@@ -192,8 +192,8 @@ def sentence(text: str) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Format a number with a fixed number of decimals and a real minus sign; None becomes a dash."""
-    return DASH if value is None else f"{value:.{digits}f}".replace("-", "−")
+    """Format a number with a fixed number of decimals, a real minus sign, and 0 without a sign; None becomes a dash."""
+    return DASH if value is None else f"{value:z.{digits}f}".replace("-", "−")
 
 
 def interval(statistic: "Estimate", *, as_percent: bool = True) -> str:

@@ -705,10 +705,10 @@ def _groups(numbers: Agreement, style: ReportStyle) -> Iterator[d.Block]:
 
 def _group_table(rows: Sequence[GroupAgreement], style: ReportStyle, caption: str, first: str, name: str) -> d.Table:
     positive, level = style.category_set.positive, style.level_text
-    of_positive = (f"{capitalised(positive)} ({level})",) if positive else ()
+    of_positive = (f"{capitalised(positive)}, of all labels ({level})",) if positive else ()
     return d.table(
         caption,
-        (first, "Items", "Labels", *of_positive, f"Agreement ({level})", f"Kappa ({level})"),
+        (first, "Items with another label", "Labels on them", *of_positive, f"Agreement ({level})", f"Kappa ({level})"),
         [
             (row.group, row.n_items, row.n_labels, *((d.share(row.dissimilar),) if positive else ()),
              d.share(row.percent), _kappa_cell(row))

@@ -292,7 +292,8 @@ def _consensus(decided: Consensus, style: ReportStyle, left_out: Mapping[str, in
             numeric=(0, 1),
             name="agreed-by-labels",
         )
-    answers = ", ".join(f"{n} {d.readable_name(name)}" for name, n in left_out.items())
+    kinds = {d.readable_name(name): n for name, n in left_out.items()}
+    answers = ", ".join(d.counted(n, kind.removesuffix("s"), kind) for kind, n in kinds.items())
     yield d.Paragraph(f"Answers left out of the tables: {answers}.")
 
 
