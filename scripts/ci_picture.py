@@ -1,4 +1,4 @@
-"""Create the pictures of docs/ci.md: the summary and the annotations of the action, and the comment on a phone.
+"""Create the pictures of the check: in a terminal, and for docs/ci.md the summary, the annotations and the comment.
 
     python scripts/ci_picture.py [--out docs/img]
 
@@ -24,7 +24,8 @@ sys.path.insert(0, str(ROOT))
 from labeler.cli import main as labeler  # noqa: E402
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path  # noqa: E402
 
-COMMAND = ("check", "data/check/after.json", "--against", "data/check/before.json", "--annotations", "github")
+CHECK = ("check", "data/check/after.json", "--against", "data/check/before.json")
+COMMAND = (*CHECK, "--annotations", "github")
 ANNOTATION = re.compile(r"^::(error|warning|notice) file=(.*?),title=(.*?)::(.*)$")
 SECOND_HALF = "## Are the runs of each benchmark similar?"
 WIDTH, PHONE_WIDTH = 1000, 390
@@ -43,6 +44,17 @@ OF_PHONE = """
 body { font-size: 14px; margin: 8px; } .box { padding: 12px 14px; margin: 0; } h1 { font-size: 20px; }
 ul { padding-left: 20px; } table { display: block; max-width: 100%; overflow: auto; } th, td { padding: 4px 8px; }
 """
+OF_TERMINAL = """
+body { margin: 0; background: #14181f; } b { color: #8ea5d2; }
+pre { font: 15px/1.5 "DejaVu Sans Mono", monospace; color: #e6e9ef; margin: 0; padding: 20px 24px; }
+"""
+
+
+def terminal() -> str:
+    """Return a terminal with the command and what it prints as an HTML page."""
+    printed = CliRunner().invoke(labeler, CHECK).stdout
+    lines = f"<b>$ labeler {' '.join(CHECK)}</b>\n{html.escape(printed)}"
+    return f"<!doctype html><meta charset=utf-8><style>{OF_TERMINAL}</style><pre>{lines}</pre>"
 
 
 def page(*, is_phone: bool = False) -> str:
@@ -84,6 +96,8 @@ def main() -> None:
         window = browser.new_page(viewport={"width": WIDTH, "height": 700}, device_scale_factor=1.5)
         window.set_content(page())
         window.screenshot(path=out / "ci-summary.png", full_page=True)
+        window.set_content(terminal())
+        window.locator("pre").screenshot(path=out / "check.png")
         phone = browser.new_page(viewport={"width": PHONE_WIDTH, "height": 300}, device_scale_factor=2)
         phone.set_content(page(is_phone=True))
         too_wide = phone.evaluate("[...document.querySelectorAll('*')].filter(e => e.scrollWidth > innerWidth).length")
