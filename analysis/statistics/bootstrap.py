@@ -9,7 +9,7 @@ from analysis.arrays import Floats
 from analysis.statistics.intervals import Estimate, Groups, group_numbers
 
 N_DRAWS = 2000
-EQUAL = 1e-12  # relative difference that is only rounding
+EQUAL = 1e-12  # difference that is only rounding; of values above 1, relative to the value
 CELLS_AT_ONCE = 4_000_000  # maximum number of elements of the weight matrix (32 MB), large enough for few calls
 
 
@@ -83,7 +83,7 @@ def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> 
     undefined = f"undefined in {n_undefined} of {len(drawn)} bootstrap draws" if n_undefined else None
     if len(defined) < 2 or 2 * n_undefined >= len(drawn):
         return Estimate(value, reason=f"{undefined or 'fewer than two bootstrap draws'}: no interval")
-    if np.ptp(defined) <= EQUAL * abs(value):  # an interval of width 0 would look certain
+    if np.ptp(defined) <= EQUAL * max(abs(value), 1):  # an interval of width 0 would look certain
         return Estimate(value, reason="no variation between items: no interval")
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, float(defined.std(ddof=1)), float(low), float(high), undefined and f"{undefined}, left out")

@@ -62,7 +62,7 @@ def short_names(survey: TrendSurvey) -> Callable[[str], str]:
 
 def _in_short(survey: TrendSurvey, called: Callable[[str], str]) -> Iterator[str]:
     if not survey.benchmarks:
-        yield "No benchmark has versions or dates. Add a column version or date, or read them with --from-name."
+        yield "No benchmark has versions, or times on several days. Add a column version, or read it with --from-name."
         return
     judged = [trend for trend in survey.benchmarks if trend.is_judged]
     changed = [trend for trend in survey.benchmarks if trend.changes]

@@ -290,9 +290,10 @@ def describe_share(share: "Estimate") -> str:
     """Return a share or kappa with its interval as text; if the value is unknown, return the reason."""
     if share.value is None:
         return share.reason or "unknown"
+    from analysis.document import number
+
     ends = share.ends
-    words = f"{share.value:.2f}" + (f" ({ends[1]:.2f} to {ends[2]:.2f})" if ends else "")
-    return words.replace("-", "−")
+    return number(share.value, 2) + (f" ({number(ends[1], 2)} to {number(ends[2], 2)})" if ends else "")
 
 
 def read_reference(
