@@ -1,5 +1,6 @@
 """Shared parts of several tests: golden values, folders of real data, missing tools, the order of tests."""
 
+import asyncio
 import gc
 import json
 import os
@@ -7,11 +8,12 @@ import random
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import pytest
 from hypothesis import settings
@@ -28,6 +30,7 @@ settings.load_profile("daily")
 
 WAITING = {"browser", "reliability"}  # folders whose tests start servers
 GOLDEN = Path(__file__).parent / "golden"
+T = TypeVar("T")
 
 
 def examples(n: int) -> int:
@@ -52,6 +55,12 @@ def missing(what: str, remedy: str) -> NoReturn:
 def tool(name: str, remedy: str) -> str:
     """Return the path of a program; without it, the test is skipped."""
     return shutil.which(name) or missing(name, remedy)
+
+
+def completed(work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine, run in a thread: in this one, the browser of other tests runs a loop."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, work).result()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

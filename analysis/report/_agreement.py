@@ -55,6 +55,7 @@ from analysis.statistics.intervals import LEAST_GROUPS, Estimate, Groups
 N_PARTS, N_TIME_PARTS = 3, 4  # number of parts of each reviewer's labels: in order, and by time on task
 CONFIDENCES = (1, 2, 3)
 MOST_DISPUTED = 10
+MOST_PATTERNS = 1000  # drawn one by one; the figure is 520 px wide
 LEAST_FOR_KAPPA = 10  # items; kappa of a smaller group says nothing
 MORE_THAN_TWO = 3
 MANY = 40  # maximum number of rows in a table of groups; the JSON has all rows
@@ -145,6 +146,13 @@ class Disputed:
     reviewers: tuple[str, ...]
     patterns: tuple[Pattern, ...]
     items: tuple[DisputedItem, ...]
+
+    @property
+    def drawn_every(self) -> int:
+        """Return k if only every kth item is drawn, because more would be narrower than half a pixel."""
+        if len(self.patterns) <= MOST_PATTERNS:
+            return 1
+        return -(-sum(pattern.n for pattern in self.patterns) // MOST_PATTERNS)
 
 
 @dataclass(frozen=True)
@@ -778,9 +786,10 @@ def _disputed(numbers: Agreement, style: ReportStyle, *, interim: bool, with_pic
         if of.is_binary
         else "A blank means not labelled."
     )
-    yield d.Figure(
-        "label-strip", f"All items with two or more labels, sorted by agreement, one row per reviewer. {colours}"
-    )
+    which = "All items with two or more labels, sorted by agreement"
+    if disputed.drawn_every > 1:
+        which += f" (one of {disputed.drawn_every} is drawn)"
+    yield d.Figure("label-strip", f"{which}, one row per reviewer. {colours}")
     if disputed.items and interim:
         yield d.Paragraph("The items with the most disagreement are named after the study is unblinded.", "note")
     elif disputed.items:

@@ -1,8 +1,8 @@
 """Draw the figures of the report."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from itertools import cycle
+from itertools import chain, cycle, islice, repeat
 from typing import Any
 
 import altair as alt
@@ -114,13 +114,23 @@ def label_strip(report: Report) -> Chart | None:
     names = (of.negative, str(of.positive)) if of.is_binary else of.names
     letter_of = {of.letters[name]: place for place, name in enumerate(names)}
     patterns = sorted(disputed.patterns, key=lambda row: (*_place(row.labels, letter_of), row.labels))
-    rows, begin = [], 0
-    for pattern in patterns:
-        for at, letter in enumerate(pattern.labels):
-            if letter != "-":
-                ends = {"begin": begin, "end": begin + pattern.n}
-                rows.append({"reviewer": at, "label": names[letter_of[letter]], **ends})
-        begin += pattern.n
+    n_items = sum(pattern.n for pattern in patterns)
+    columns: Iterable[tuple[str, int]] = ((pattern.labels, pattern.n) for pattern in patterns)
+    if disputed.drawn_every > 1:
+        labels = chain.from_iterable(repeat(pattern.labels, pattern.n) for pattern in patterns)
+        columns = ((of_item, disputed.drawn_every) for of_item in islice(labels, 0, None, disputed.drawn_every))
+    rows: list[dict[str, Any]] = []
+    last: list[dict[str, Any]] = [{"label": None}] * len(disputed.reviewers)  # equal neighbours are one rectangle
+    begin = 0
+    for of_item, width in columns:
+        end = min(begin + width, n_items)
+        for at, letter in enumerate(of_item):
+            label = None if letter == "-" else names[letter_of[letter]]
+            if label != last[at]["label"]:
+                last[at] = {"reviewer": at, "label": label, "begin": begin, "end": end}
+                rows += [last[at]] if label else []
+            last[at]["end"] = end
+        begin = end
     asked = {row["name"]: row.get("colour") for row in (report.question or {}).get("category", ())}
     ramp = (
         ["#d5dae2", INK]
@@ -133,7 +143,7 @@ def label_strip(report: Report) -> Chart | None:
         alt.Chart(pd.DataFrame(rows))
         .mark_rect()
         .encode(
-            x=alt.X("begin:Q", title=f"items, ordered from {order}", scale={"domain": [0, begin], "nice": False}),
+            x=alt.X("begin:Q", title=f"items, ordered from {order}", scale={"domain": [0, n_items], "nice": False}),
             x2="end:Q",
             y=alt.Y("reviewer:O", title=None, axis=names_axis(disputed.reviewers)),
             color=alt.Color("label:N", title=None, scale=colour),

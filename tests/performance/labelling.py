@@ -4,9 +4,9 @@ That page has no server: no page can paint sooner in this browser.
 
     python -m tests.performance.labelling [--rounds 5] [--json FILE]
 
-Uses the benchmarks of LABELER_ICPE_DIR, or the bundled demo data (then fewer items). probe.js describes what is timed
-and how. Bytes are responses as they were sent, bodies of requests, and payloads of websocket frames before compression,
-counted in a separate round.
+Uses the benchmarks of LABELER_ICPE_DIR, or the bundled demo data, several times with a little noise. probe.js
+describes what is timed and how. Bytes are responses as they were sent, bodies of requests, and payloads of websocket
+frames before compression, counted in a separate round.
 """
 
 import argparse
@@ -65,7 +65,8 @@ def main() -> None:
     arguments = parser.parse_args()
     begun, busy = time.perf_counter(), busy_s()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        reviewer, *_ = make_study(study := Path(folder) / "bench.study", 2)
+        n_items = N_WARM + (arguments.rounds + 1) * PER_ROUND + 1  # the last round is for the bytes
+        reviewer, *_ = make_study(study := Path(folder) / "bench.study", 2, n_items=n_items)
         subjects = [
             Subject("review component", stack.enter_context(serving(study)).link(reviewer)),
             Subject("only a word changes", ONLY_A_WORD),

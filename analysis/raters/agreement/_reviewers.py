@@ -413,32 +413,28 @@ def _change_of_mean(x: Floats, y: Floats, level: float) -> Estimate:
 def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
     """Return the change of the median of y over the range of x: the Theil-Sen slope for x in [0, 1].
 
-    If x has only two values, the slope is the Hodges-Lehmann shift.
+    If x has only two values, the slope is the Hodges-Lehmann shift. The limits of Sen's interval are slopes of certain
+    ranks; `scipy.stats.theilslopes` sorts all slopes to find them, and takes the smallest and the largest slope if
+    there are not as many ranks, so that even three labels would have an interval.
     """
-    from scipy import stats  # slow to import
-
     every = -(-len(x) // MOST_LABELS)
     x, y = x[::every], y[::every]
     if np.ptp(x) == 0:
         return Estimate(None, reason="too few labels after one of the categories")
-    slope, _, low, high = stats.theilslopes(y, x, alpha=level)
-    if not _has_enough_ranks(x, y, level):
-        return Estimate(float(slope), reason="too few labels for an interval")
-    return Estimate(float(slope), low=float(low), high=float(high))
-
-
-def _has_enough_ranks(x: Floats, y: Floats, level: float) -> bool:
-    """Return whether both limits of Sen's interval are among the sorted slopes of all pairs.
-
-    If the limits are not among the slopes, `theilslopes` returns the smallest and the largest slope. Even three labels
-    would then have an interval.
-    """
     n = len(x)
-    same_x, same_y = (np.unique(values, return_counts=True)[1] for values in (x, y))
-    n_slopes = (n * (n - 1) - (same_x * (same_x - 1)).sum()) / 2
-    ties = sum((same * (same - 1) * (2 * same + 5)).sum() for same in (same_x, same_y))
-    sd = np.sqrt((n * (n - 1) * (2 * n + 5) - ties) / 18)
-    return bool(special.ndtri((1 + level) / 2) * sd < n_slopes)
+    first, second = np.triu_indices(n, 1)
+    steps = x[second] - x[first]
+    slopes = ((y[second] - y[first])[steps != 0]) / steps[steps != 0]
+    same = np.concatenate([np.unique(values, return_counts=True)[1] for values in (x, y)])
+    ties = (same * (same - 1) * (2 * same + 5)).sum()
+    half = special.ndtri((1 + level) / 2) * np.sqrt((n * (n - 1) * (2 * n + 5) - ties) / 18)
+    if half >= len(slopes):
+        return Estimate(float(np.median(slopes)), reason="too few labels for an interval")
+    limits = round((len(slopes) - half) / 2) - 1, min(round((len(slopes) + half) / 2), len(slopes) - 1)
+    middle = (len(slopes) - 1) // 2, len(slopes) // 2
+    slopes.partition(sorted({*limits, *middle}))
+    low, high = slopes[list(limits)]
+    return Estimate(float(slopes[list(middle)].mean()), low=float(low), high=float(high))
 
 
 @dataclass(frozen=True, repr=False)

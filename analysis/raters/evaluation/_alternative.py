@@ -216,17 +216,13 @@ def _compare(
     answers: Mapping[Hashable, Mapping[str, Answer]], machine: Mapping[Hashable, Answer], score: Score[Answer]
 ) -> Compared:
     """Return, for each person, the items, and whether the machine and whether the person is at least as close."""
+    if score is share_equal:
+        return _compare_equal(answers, machine)
     rows: dict[str, list[tuple[Hashable, bool, bool]]] = {}
     for item, given in answers.items():
-        counts = Counter(given.values()) if score is share_equal else None  # with 50 people, 20 times as fast
         for person, answer in given.items():
-            of_machine: float
-            of_person: float
-            if counts is None:
-                others = [other for name, other in given.items() if name != person]
-                of_machine, of_person = score(machine[item], others), score(answer, others)
-            else:
-                of_machine, of_person = counts[machine[item]] - (answer == machine[item]), counts[answer] - 1
+            others = [other for name, other in given.items() if name != person]
+            of_machine, of_person = score(machine[item], others), score(answer, others)
             rows.setdefault(person, []).append((item, of_machine >= of_person, of_person >= of_machine))
     return {
         person: (
@@ -236,6 +232,30 @@ def _compare(
         )
         for person, of_person in sorted(rows.items())
     }
+
+
+def _compare_equal(answers: Mapping[Hashable, Mapping[str, Answer]], machine: Mapping[Hashable, Answer]) -> Compared:
+    """Compare by `share_equal`, with counts of equal answers in place of the answers of others."""
+    codes: dict[Answer, int] = {}
+    of_person: dict[str, tuple[list[Hashable], list[int], list[int]]] = {}
+    of_machine = []
+    for at, (item, given) in enumerate(answers.items()):
+        of_machine.append(codes.setdefault(machine[item], len(codes)))
+        for person, answer in given.items():
+            items, places, chosen = of_person.setdefault(person, ([], [], []))
+            items.append(item)
+            places.append(at)
+            chosen.append(codes.setdefault(answer, len(codes)))
+    counts = np.zeros((len(of_machine), len(codes)))
+    for _, places, chosen in of_person.values():
+        counts[places, chosen] += 1
+    verdicts = np.array(of_machine)
+    compared = {}
+    for person, (items, places, chosen) in sorted(of_person.items()):
+        verdict, own = verdicts[places], np.array(chosen)
+        gap = counts[places, verdict] - (verdict == own) - (counts[places, own] - 1)
+        compared[person] = items, (gap >= 0).astype(np.float64), (gap <= 0).astype(np.float64)
+    return compared
 
 
 def _outcomes(gap: Floats) -> tuple[int, int, int]:

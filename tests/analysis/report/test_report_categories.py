@@ -10,7 +10,7 @@ from analysis.document import json_values, read_back
 from analysis.raters.agreement import fleiss_kappa
 from analysis.raters.consensus import true_categories
 from analysis.raters.consensus._votes import design_rank
-from analysis.report import CategorySet, Provenance, Report, Resampling, draw, summarise, to_markdown
+from analysis.report import CategorySet, Provenance, Report, Resampling, _agreement, draw, summarise, to_markdown
 from analysis.report._figures import SHADES
 from tests.analysis.raters.ten_studies import STUDIES
 
@@ -228,6 +228,19 @@ def test_the_strip_of_labels_tells_categories_apart_with_and_without_colours():
     for report, colours in ((report_of(labels), set(SHADES[:4])), (given, {f"#00000{k}" for k in range(4)})):
         svg = draw(report)["label-strip"]
         assert {colour for colour in colours if colour in svg} == colours
+
+
+def test_of_very_many_different_items_the_strip_draws_one_of_several_and_says_so(monkeypatch):
+    """The 500,000 labels of 10,000 items and 50 reviewers made a page of 128 MB."""
+    labels, _ = simulated(200, errors_of(*[0.7] * 6), np.full(4, 0.25))
+    report = report_of(labels)
+    assert len(report.agreement.disputed.patterns) > 100
+    complete = draw(report)["label-strip"].count('aria-roledescription="rect mark"')
+    assert "is drawn" not in to_markdown(report)
+    monkeypatch.setattr(_agreement, "MOST_PATTERNS", 50)
+    assert "sorted by agreement (one of 4 is drawn)" in to_markdown(report)
+    sampled = draw(report)["label-strip"].count('aria-roledescription="rect mark"')
+    assert 6 < sampled < min(complete / 2, 6 * 50)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """The requests of the review component, through the real gate and routes."""
 
-import asyncio
 import gzip
 import itertools
 import json
@@ -26,6 +25,7 @@ from labeler.studies.store.database import connect
 from labeler.studies.ui import answers, component, limits
 from labeler.studies.ui.app import request_token
 from labeler.studies.ui.bodies import BodyRefused, body_of
+from tests.conftest import completed
 from tests.labeler.studies.ui.clients import BASE, NOW, Browser, client_of, event, gated, join, serving, session_cookie
 from tests.making import answer_everything, id_of, make_study
 
@@ -479,7 +479,7 @@ def test_a_body_in_tiny_parts_is_not_read_to_its_end():
 
     scope = {"type": "http", "method": "POST", "headers": [(b"content-length", b"60000")]}
     with pytest.raises(BodyRefused):
-        asyncio.run(body_of(Request(scope, receive), 64_000))
+        completed(body_of(Request(scope, receive), 64_000))
     assert len(sent) < 100
 
 

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from labeler.studies.ui.turns import TooManyWaiting, Turns
+from tests.conftest import completed
 
 
 async def _in_turn(turns, order, person, work, *, urgent=False):
@@ -23,7 +24,7 @@ def done_by(turns, *pieces):
             for person, work, urgent in pieces:
                 group.create_task(_in_turn(turns, order, person, work, urgent=urgent))
 
-    asyncio.run(run())
+    completed(run())
     return order
 
 
@@ -49,7 +50,7 @@ def test_a_person_has_one_piece_of_work_at_a_time_however_many_turns_are_free():
         turns = Turns(2, 50)
         await asyncio.gather(*(work(turns, person) for person in "abcab" for _ in range(4)))
 
-    asyncio.run(run())
+    completed(run())
     assert max(most) == 2
 
 
@@ -70,7 +71,7 @@ def test_too_much_waiting_work_is_refused_and_that_of_others_is_not():
             others = asyncio.create_task(_in_turn(turns, [], "ada", 0))
         await asyncio.gather(*waiting, others)
 
-    asyncio.run(run())
+    completed(run())
 
 
 def test_work_that_nobody_waits_for_any_more_takes_no_turn():
@@ -84,7 +85,7 @@ def test_work_that_nobody_waits_for_any_more_takes_no_turn():
             left.cancel()
         await stays
 
-    asyncio.run(run())
+    completed(run())
     assert order == [("ben", "stays")]
 
 
