@@ -74,6 +74,16 @@ def status(port):
         client.close()
 
 
+def test_the_body_of_a_response_does_not_wait_until_the_headers_are_acknowledged():
+    with serving() as port:
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+        client.request("GET", "/")
+        assert client.getresponse().read() == b"0"
+        served = connections._by_client[client.sock.getsockname()].transport.get_extra_info("socket")
+        assert served.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        client.close()
+
+
 @pytest.mark.parametrize(
     "half", [b"", b"GET", HALF, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx"], ids=range(4)
 )
