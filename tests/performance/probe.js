@@ -64,7 +64,7 @@
 
   const request = window.fetch;
   window.fetch = async (...asked) => { // the request with the answer: when it was sent and answered, and its event id
-    const own = String(asked[0]).endsWith("/api/answers") ? press : null;
+    const own = String(asked[0]).endsWith("api/answers") ? press : null;
     if (own) {
       own.id ??= JSON.parse(asked[1].body).answers?.at(-1).event_id;
       own.sent ??= performance.now() - own.at;
