@@ -216,14 +216,16 @@ def _limits(tested: Sequence[Replacement]) -> Iterator[str]:
 def _changes(tested: Sequence[Replacement], epsilon: float) -> Iterator[str]:
     """Say what would change the answers."""
     yield f"What would change the answers: epsilon is how much worse than a reviewer a classifier may be ({epsilon:g})."
-    for passes, words in ((True, "no longer passes with an epsilon below"), (False, "would pass with an epsilon of")):
-        rows = [row for row in tested if (row.answer == PASSES) is passes and row.test.passes_from]
-        parts = [
-            f"{title} {words} {row.test.passes_from:.2f}"
-            for title, row in zip(_titles(rows, start=True), rows, strict=True)
-        ]
-        if parts:
-            yield f"{d.joined(parts)}."
+    for passes, one, many in (
+        (True, "no longer passes with an epsilon below", "no longer pass with an epsilon below"),
+        (False, "would pass with an epsilon of", "would pass with an epsilon of"),
+    ):
+        by_limit: dict[str, list[Replacement]] = {}
+        for row in tested:
+            if (row.answer == PASSES) is passes and row.test.passes_from:
+                by_limit.setdefault(f"{row.test.passes_from:.2f}", []).append(row)
+        for limit, rows in sorted(by_limit.items()):
+            yield f"{d.joined(_titles(rows, start=True))} {one if len(rows) == 1 else many} {limit}."
     open_ones = [title_of(row.classifier) for row in tested if row.answer == CANNOT_TELL]
     if open_ones:
         yield f"More items with three labels could give an answer for {d.joined(open_ones)}."

@@ -301,6 +301,8 @@ def test_the_section_answers_for_each_classifier_and_says_what_would_change_the_
     assert any("guess is worse than a reviewer by more than 0.2" in text for text in in_short(told))
     assert f"good no longer passes with an epsilon below {good.test.passes_from:.2f}." in text
     assert f"guess would pass with an epsilon of {guess.test.passes_from:.2f}." in text
+    text = section(replace(report, replacing=(good, replace(good, classifier="fine"), guess)))
+    assert f"good and fine no longer pass with an epsilon below {good.test.passes_from:.2f}." in text
     assert all(person.p_clustered is not None for person in good.test.people)
     assert any(text.startswith("By the alternative annotator test (epsilon 0.2, 90 items") for text in in_short(report))
 
