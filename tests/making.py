@@ -192,17 +192,17 @@ class SavedAnswer:
 
 def saved_answers(db: Database) -> list[SavedAnswer]:
     """Return all answers in the order in which they were stored."""
-    by_mark = {
-        (label.assignment_id, label.event_id): label
-        for person in people.all_people(db)
-        for label in labels.own_answers(db, person.person_id)
-    }
     rows = db.execute(
         """SELECT a.code, i.name, p.name, s.source_key, l.assignment_id, l.event_id
            FROM labels l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
                 JOIN people p USING (person_id) LEFT JOIN imported_labels s USING (label_id)
            ORDER BY l.label_id"""
-    )
+    ).fetchall()  # first, because others may label meanwhile
+    by_mark = {
+        (label.assignment_id, label.event_id): label
+        for person in people.all_people(db)
+        for label in labels.own_answers(db, person.person_id)
+    }
     return [
         SavedAnswer(code, item, reviewer, by_mark[tuple(mark)], source) for code, item, reviewer, source, *mark in rows
     ]

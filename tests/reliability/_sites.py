@@ -114,7 +114,7 @@ def upload_without_end(ground: Ground, session: str, headers: dict[str, str]) ->
     """The status of a chunked upload that does not state its length and exceeds the limit."""
     where, piece = urlsplit(ground.url), b"x" * MB
     connection = http.client.HTTPConnection(where.netloc, timeout=60)
-    connection.putrequest("PUT", f"/_stcore/upload_file/{session}/file")
+    connection.putrequest("PUT", f"{where.path.rstrip('/')}/_stcore/upload_file/{session}/file")
     for name, value in {**headers, "Content-Type": MULTIPART, "Transfer-Encoding": "chunked"}.items():
         connection.putheader(name, value)
     try:

@@ -320,7 +320,7 @@ def _of_order(suite: Suite, tested: Sequence[BothSides], rules: Rules, *, is_tol
         is_short = is_told and not rules.require_turns
         yield BY_TURNS_ADVICE if is_short else f"{words} {BY_TURNS_ADVICE}", rules.require_turns
     if kinds[UNKNOWN]:
-        words = "Times of runs unknown: p holds only if the two versions were measured by turns."
+        words = "Times of runs unknown: the result holds only if the two versions were measured by turns."
         share = suite.noise.share
         if share is not None and share > SHARED:
             words += f" {percent(share)} of the variation from run to run is common to all benchmarks."

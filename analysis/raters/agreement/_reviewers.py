@@ -427,10 +427,11 @@ def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
     slopes = ((y[second] - y[first])[steps != 0]) / steps[steps != 0]
     same = np.concatenate([np.unique(values, return_counts=True)[1] for values in (x, y)])
     ties = (same * (same - 1) * (2 * same + 5)).sum()
-    half = special.ndtri((1 + level) / 2) * np.sqrt((n * (n - 1) * (2 * n + 5) - ties) / 18)
-    if half >= len(slopes):
+    variance = (n * (n - 1) * (2 * n + 5) - ties) / 18  # below 0 if nearly all values are equal
+    half = special.ndtri((1 + level) / 2) * np.sqrt(max(variance, 0.0))
+    if variance < 0 or half >= len(slopes):
         return Estimate(float(np.median(slopes)), reason="too few labels for an interval")
-    limits = round((len(slopes) - half) / 2) - 1, min(round((len(slopes) + half) / 2), len(slopes) - 1)
+    limits = max(round((len(slopes) - half) / 2) - 1, 0), min(round((len(slopes) + half) / 2), len(slopes) - 1)
     middle = (len(slopes) - 1) // 2, len(slopes) // 2
     slopes.partition(sorted({*limits, *middle}))
     low, high = slopes[list(limits)]

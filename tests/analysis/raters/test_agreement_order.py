@@ -1,6 +1,7 @@
 """Leniency, agreement by group of labels, and whether the order of the items matters."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -302,6 +303,33 @@ def test_trend_of_a_time_is_by_ranks_and_its_change_by_medians():
         (theil.slope, theil.low_slope, theil.high_slope)
     )
     assert other.reason == "the outcome is the same for all labels"
+
+
+def test_the_change_of_a_time_is_that_of_scipy_however_many_values_are_equal():
+    rng = np.random.default_rng(1)
+    n_without = 0
+    for _ in range(200):
+        n, n_values = rng.integers(3, 50), rng.integers(2, 50)
+        labels = pd.DataFrame({"item": range(n), "rater": "ada", "category": "similar", "position": range(n)})
+        labels["position"] = rng.integers(0, n_values, n)
+        labels["dwell_ms"] = rng.integers(0, rng.integers(2, 50), n)
+        (effect,) = trend_effects(labels, outcomes=["dwell_ms"])
+        if effect.effect.value is None:
+            continue
+        of_rank = stats.rankdata(labels["position"])
+        x = (of_rank - of_rank.min()) / np.ptp(of_rank)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            theil = stats.theilslopes(labels["dwell_ms"], x, alpha=0.95)
+        assert effect.effect.value == pytest.approx(theil.slope)
+        if effect.effect.low is None:
+            n_without += 1
+        else:
+            assert (effect.effect.low, effect.effect.high) == pytest.approx((theil.low_slope, theil.high_slope))
+    assert 0 < n_without < 40
+    labels = pd.DataFrame({"item": range(10), "rater": "ada", "category": "similar", "position": [1] + [0] * 9})
+    (effect,) = trend_effects(labels.assign(dwell_ms=labels["position"] + 5), outcomes=["dwell_ms"])
+    assert (effect.effect.value, effect.effect.reason) == (1, "too few labels for an interval")
 
 
 def test_the_change_of_a_time_over_very_many_labels_is_that_of_every_second_or_third():
