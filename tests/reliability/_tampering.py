@@ -152,7 +152,7 @@ class Tamperer:
     cookie: str
     window: Window
     before: Rows  # all answers after the previous message
-    offered: set[str] = field(default_factory=set)  # every code that this window was ever offered
+    offered: set[str] = field(default_factory=set)  # every code that this window was ever offered, or may undo
     counts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -162,7 +162,8 @@ class Tamperer:
 
     def send(self, message: Message) -> str:
         """Send one message; returns the fault in the result, "" if there is none."""
-        self.offered |= {offer["code"] for offer in self.window.data["offers"]}
+        told = self.window.data
+        self.offered |= {task["code"] for task in (*told["offers"], told["last"]) if task}  # the last one, to undo it
         self.window.send(message)
         self.counts["sent"] += 1
         self.counts["sentences"] += bool((self.window.ack or {}).get("message"))
