@@ -187,6 +187,7 @@ def server_clock_ahead(one: AtPage) -> None:
 def server_clock_behind(one: AtPage) -> None:
     """The reviewer signs in while the server's clock is ten years behind; then it is right again."""
     one.clock.be_off(-DECADE)
+    one.page.context.clear_cookies()  # the session of before would go on
     follow_link(one)
     one.press("s", is_stored=True)
     one.clock.be_off(timedelta())
