@@ -272,6 +272,8 @@ def write_text(path: Path, text: str) -> None:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.4g}"
     return one_line(str(value))
