@@ -137,7 +137,7 @@ def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tup
     n_answers = len(history.marks)
     details = {"reviewers": reviewers, "answers": n_answers, "offered": before.n_bound, "hash": round_.hash}
     return details, (
-        f"{counted(n_new, 'item')} assigned for third labels: as many agreed items as split items."
+        f"{counted(n_new, 'item')} assigned for third labels: the split items, hidden among agreed items."
         if n_new
         else "No item was assigned for a third label.",
         *(f"Not met: {shortfall}." for shortfall in shortfalls),

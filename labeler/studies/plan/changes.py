@@ -196,8 +196,8 @@ def third_round(
     for name in people:
         if len(hiding[name]) < wanted[name]:
             shortfalls.append(
-                f"{name}: {counted(wanted[name], 'split item')} hidden among only "
-                f"{counted(len(hiding[name]), 'agreed item')}, because no other agreed item is left"
+                f"{name}: {counted(wanted[name], 'split item')}, and {counted(len(hiding[name]), 'agreed item')} to "
+                "hide which, because no other agreed item is left"
             )
         own = [*(item for item, taker in takers.items() if taker == name), *hiding[name]]
         places = enumerate(sorted(own, key=partial(key, seed, "third", name)), start=start.get(name, 0))

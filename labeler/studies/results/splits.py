@@ -306,10 +306,11 @@ class InterimAgreement:
             f"Fleiss' kappa: {describe_estimate(self.kappa)}",
         ]
         if self.wider is not None:
+            wider = f"{self.wider:.1f} times as wide as"
             lines.append(
-                "These intervals stay valid however often you look and whenever you stop. The price: the interval "
-                f"of kappa is {self.wider:.1f} times as wide as for a single look after a number of items fixed in "
-                "advance."
+                "These intervals stay valid however often you look and whenever you stop. The price: the interval of "
+                f"kappa is {wider if self.wider >= 1.05 else 'no narrower than'} for a single look after a number of "
+                "items fixed in advance."
             )
         half = self.kappa.half_width
         if self.stop_half_width is None:

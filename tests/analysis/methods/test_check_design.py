@@ -304,7 +304,7 @@ def test_few_whole_nanoseconds_do_not_prove_a_change():
         (-2, 2, "s", "  inconclusive  b  -2 s is negative, so it is not a time", INCONCLUSIVE),
     ],
 )
-def test_a_benchmark_whose_baseline_or_candidate_is_0_is_compared_and_one_below_0_is_not(before, after, unit, words, outcome):
+def test_a_benchmark_with_0_on_one_side_is_compared_and_one_below_0_is_not(before, after, unit, words, outcome):
     sides = [
         [Benchmark.of_series("b", [[value]] * 5, unit=unit, conditions={"run": list(runs)})]
         for value, runs in ((after, "abcde"), (before, "fghij"))

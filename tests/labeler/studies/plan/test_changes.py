@@ -491,7 +491,7 @@ def test_missing_agreed_items_and_split_items_without_a_reviewer_are_named_in_a_
     assert plan.assignments == (Assignment("cleo", "x", Kind.THIRD, ALL, 0),)
     assert plan.shortfalls == (
         "no third label for w, y, because every reviewer already has these items",
-        "cleo: 1 split item hidden among only 0 agreed items, because no other agreed item is left",
+        "cleo: 1 split item, and 0 agreed items to hide which, because no other agreed item is left",
     )
 
 
@@ -588,7 +588,7 @@ def test_split_items_are_hidden_among_as_many_agreed_ones_as_there_are(labelled)
         ]
         assert n_agreed <= n_split
         assert n_agreed == n_split or not left  # too few only if nothing is left
-        told = f"{name}: {counted(n_split, 'split item')} hidden among only {counted(n_agreed, 'agreed item')}, because"
+        told = f"{name}: {counted(n_split, 'split item')}, and {counted(n_agreed, 'agreed item')} to hide which"
         assert any(line.startswith(told) for line in plan.shortfalls) == (n_agreed < n_split)
 
 
