@@ -4,14 +4,13 @@ Each function takes a reviewer's page, gives answers while nothing reaches the s
 the page. `tests/browser/test_pending.py` runs each with a few answers, `tests/reliability/pending.py` with many.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
 from labeler.studies.course import course
 from labeler.studies.plan.lifecycle import Step
@@ -35,7 +34,6 @@ IN_STORAGE = "prefix => Object.keys(localStorage).filter((key) => key.startsWith
 class Scene:
     """A reviewer at a page whose connection can be cut; `pressed` are the answers in order, by code."""
 
-    browser: Browser
     served: Served
     name: str
     page: Page
@@ -105,18 +103,12 @@ class Scene:
         self.served.process = start_server(study, self.served.port)
 
 
-@contextmanager
-def scene(browser: Browser, served: Served, name: str) -> Iterator[Scene]:
+def scene(page: Page, served: Served, name: str) -> Scene:
     """A reviewer who has just signed in."""
-    page = browser.new_context(viewport={"width": 1440, "height": 800}).new_page()
-    one = Scene(browser, served, name, page)
-    one.pressed = coded_answers(served, name)
+    one = Scene(served, name, page, coded_answers(served, name))
     one.connect(page)
     page.goto(served.link(name))
-    try:
-        yield one
-    finally:
-        page.context.close()
+    return one
 
 
 def move(one: Scene, step: Step) -> None:

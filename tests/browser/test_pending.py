@@ -37,13 +37,13 @@ def served(tmp_path_factory):
 
 
 @pytest.mark.parametrize("mishap", some_slow(MISHAPS, set(MISHAPS) - EVERY_DAY))
-def test_answers_that_wait_are_stored_once_and_in_order_whatever_happens(browser, served, mishap):
-    with scene(browser, served, NAMES[mishap]) as one:
-        press(one.page, "s")
-        one.pressed = one.stored()
-        MISHAPS[mishap](one, N)
-        assert len(one.pressed) == N + 1
-        assert one.stored() == one.pressed
+def test_answers_that_wait_are_stored_once_and_in_order_whatever_happens(page, served, mishap):
+    one = scene(page, served, NAMES[mishap])
+    press(one.page, "s")
+    one.pressed = one.stored()
+    MISHAPS[mishap](one, N)
+    assert len(one.pressed) == N + 1
+    assert one.stored() == one.pressed
 
 
 def test_a_refused_answer_stays_listed_until_the_reviewer_deletes_it(page, served):
@@ -67,18 +67,18 @@ def test_a_refused_answer_stays_listed_until_the_reviewer_deletes_it(page, serve
     assert (page.evaluate(IN_STORAGE, "labeler-unsaved-"), line.count()) == (0, 0)
 
 
-def test_the_browser_asks_before_a_window_with_unsaved_answers_is_left(browser, served):
-    with scene(browser, served, LEAVING) as one:
-        asked = []
-        one.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-        press(one.page, "s")
-        one.page.reload()
-        item_on_screen(one.page)
-        assert asked == []
-        one.is_cut = True
-        one.page.keyboard.press("d")
-        one.page.reload()
-        assert asked == ["beforeunload"]
+def test_the_browser_asks_before_a_window_with_unsaved_answers_is_left(page, served):
+    one = scene(page, served, LEAVING)
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    press(page, "s")
+    page.reload()
+    item_on_screen(page)
+    assert asked == []
+    one.is_cut = True
+    page.keyboard.press("d")
+    page.reload()
+    assert asked == ["beforeunload"]
 
 
 @pytest.mark.slow

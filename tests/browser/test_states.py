@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from labeler.studies.course import course, joining
 from labeler.studies.labelling import own_result
@@ -92,14 +92,6 @@ def problems(page: Page, name: str, *, by_axe: bool = True) -> list[str]:
     return found
 
 
-@pytest.fixture
-def looked_at(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1440, "height": 800})
-    context.set_default_timeout(60_000)
-    yield context.new_page()
-    context.close()
-
-
 def new_study(path: Path, **options: Any) -> None:
     """A study with a time of creation of its own, because the address of a study follows from that time."""
     make_study(path, created=NOW - timedelta(hours=list(STATES).index(path.stem)), **options)
@@ -158,8 +150,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Serve
         }
 
 
-def test_every_state_of_a_reviewer(looked_at, served):
-    unblinded, served, page, found = served["unblinded"], served["reviewed"], looked_at, list[str]()
+def test_every_state_of_a_reviewer(page, served):
+    unblinded, served, found = served["unblinded"], served["reviewed"], list[str]()
     page.goto(f"{served.url}/join/wrong")
     page.locator("h1").wait_for()
     found += problems(page, "sign-in")
@@ -232,8 +224,8 @@ def test_every_state_of_a_reviewer(looked_at, served):
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_state_of_a_coordinator(looked_at, served, state):
-    served, page, found = served[state], looked_at, list[str]()
+def test_every_state_of_a_coordinator(page, served, state):
+    served, found = served[state], list[str]()
     views = [(place, view) for place, views in PLACES.items() for view in views if place != "Tools" or view in TOOLS]
     page.goto(served.link("carol"))
     page.locator("h1").wait_for()

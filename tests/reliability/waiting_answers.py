@@ -42,8 +42,8 @@ def waiting(name: str) -> Callable[[Room], AbstractContextManager[Waiting]]:
 
     @contextmanager
     def scene(room: Room) -> Iterator[Waiting]:
-        with pending.scene(room.shared(chromium), room.shared(server), name) as one:
-            yield Waiting(one, *amounts(room))
+        with room.shared(chromium).new_context(viewport={"width": 1440, "height": 800}) as context:
+            yield Waiting(pending.scene(context.new_page(), room.shared(server), name), *amounts(room))
 
     return scene
 
