@@ -256,14 +256,14 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
     """
     declared = declared_categories(categories)
     table = checked_columns(labels, LABEL_COLUMNS, "label table")
-    undeclared = [value for value in pd.unique(table["category"]) if value not in declared]
+    undeclared = [value for value in pd.unique(table["category"].to_numpy(object)) if value not in declared]
     if undeclared:
         row = table[table["category"] == undeclared[0]].iloc[0]
         value, item = _plain(row["category"]), _plain(row["item"])
         raise ValueError(f"{value!r} (item {item!r}) is not one of: {_listed(declared)}")
-    doubled = table[table.duplicated(["item", "rater"])]
-    if len(doubled):
-        row = doubled.iloc[0]
+    doubled = table.duplicated(["item", "rater"])
+    if doubled.any():
+        row = table[doubled].iloc[0]
         raise ValueError(f"rater {_plain(row['rater'])!r} has two labels on item {_plain(row['item'])!r}")
     return table
 
@@ -295,19 +295,18 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
         if absent.any():
             row = int(np.flatnonzero(absent)[0])
             raise ValueError(f"row {row} of the {name} has no {column}. Fill it in or leave the row out.")
-    return table[list(columns)]
+    return table.copy(deep=False) if list(table.columns) == list(columns) else table[list(columns)]
 
 
 def _is_blank(values: "pd.Series[Any]", column: str, name: str) -> NDArray[np.bool_]:
     """Return which entries are empty or blank texts; raise ValueError for an entry such as a list."""
-    if isinstance(values.dtype, pd.StringDtype):
-        return values.str.strip().eq("").to_numpy(bool, na_value=False)
     try:
-        distinct = [value for value in pd.unique(values) if isinstance(value, str) and not value.strip()]
+        texts = [value for value in pd.unique(values.to_numpy(object)) if isinstance(value, str)]
     except TypeError:
         row = next(i for i, value in enumerate(values) if not isinstance(value, Hashable))
         raise ValueError(f"row {row} of the {name}: {values.iloc[row]!r} is not a valid {column}") from None
-    return values.isin(distinct).to_numpy(bool) if distinct else np.zeros(len(values), dtype=bool)
+    blank = [text for text in texts if not text.strip()]
+    return values.isin(blank).to_numpy(bool) if blank else np.zeros(len(values), dtype=bool)
 
 
 def checked_verdicts(verdicts: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> pd.DataFrame:

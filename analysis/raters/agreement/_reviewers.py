@@ -164,7 +164,7 @@ def against_rest(
         others = without_each[row.group]
         without = (
             fleiss_kappa(Counts(others), categories, level=level)
-            if others.to_numpy().any()
+            if others.any()
             else Estimate(None, reason="no other rater")
         )
         change = None if without.value is None or whole is None else without.value - whole
@@ -172,13 +172,15 @@ def against_rest(
     return found
 
 
-def _without_each(labels: pd.DataFrame, categories: Categories) -> dict[object, pd.DataFrame]:
+def _without_each(labels: pd.DataFrame, categories: Categories) -> dict[object, Floats]:
     """Return, for each rater, the count table of the labels of all other raters."""
     counts = count_table(labels, categories)
-    return {
-        rater: counts - count_table(own, categories).reindex(counts.index, fill_value=0)
-        for rater, own in labels.groupby("rater")
-    }
+    row, column = counts.index.get_indexer(labels["item"]), counts.columns.get_indexer(labels["category"])
+    without = {}
+    for rater, own in labels.groupby("rater").indices.items():
+        without[rater] = counts.to_numpy(np.float64, copy=True)
+        without[rater][row[own], column[own]] -= 1  # a rater has one label on an item
+    return without
 
 
 def jackknife_over_raters(
