@@ -111,12 +111,12 @@ def test_a_request_that_comes_byte_by_byte_has_no_more_time(monkeypatch):
 
 
 def test_an_upload_may_take_longer_as_long_as_parts_of_it_arrive(monkeypatch):
-    monkeypatch.setattr(connections, "REQUEST_S", 2.0)
+    monkeypatch.setattr(connections, "REQUEST_S", 0.8)
     head = b"POST /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 8\r\n\r\n"
     with serving() as port, connected(port, head) as connection:
         for _ in range(8):
             connection.sendall(b"x")
-            time.sleep(0.3)  # the pace of the upload, which takes longer than a request may
+            time.sleep(0.15)  # the pace of the upload, which takes longer than a request may
         answer = b""
         while part := connection.recv(1000):
             answer += part
@@ -172,11 +172,13 @@ def test_a_signal_ends_the_server_in_time_whatever_waits(monkeypatch):
 
 def test_strangers_of_one_address_have_few_connections_and_people_who_signed_in_more(monkeypatch):
     monkeypatch.setattr(connections, "MIN_STRANGERS", 2)
-    monkeypatch.setattr(connections, "STRANGERS_SHARE", 10_000)
-    with serving() as port, connected(port, HALF) as first, connected(port, HALF):
+    monkeypatch.setattr(connections, "room", lambda: 2 * connections.STRANGERS_SHARE)
+    with serving(forwarded_allow_ips="127.0.0.9") as port, connected(port, HALF) as first, connected(port, HALF):
         wait_for_connections(2)
+        begun = time.monotonic()
         with connected(port, HALF) as third:
             assert is_closed(third)
+        assert time.monotonic() - begun < connections.REQUEST_S / 2  # and not because its request was late
         connections.note_signed_in(first.getsockname())
         with connected(port, HALF) as third:
             third.sendall(b"\r\n")
