@@ -28,7 +28,9 @@ from labeler.studies.ui.served import SESSION_COOKIE
 from tests.browser import studies
 from tests.conftest import missing
 
-LABELLING = ("ada", "ben", "cleo", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lea")
+LABELLING = (
+    "ada", "ben", "cleo", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lea", "may", "ned", "ola", "pam",
+)  # fmt: skip
 START_LIMIT_S = 300  # generous, for a busy machine: the awaited event comes long before
 END_LIMIT_S = 120
 CHROMIUM_OPTIONS = [
@@ -198,7 +200,7 @@ def demo_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """40 items for each of twelve reviewers: each module of tests that label has four of them for itself."""
+    """40 items for each of sixteen reviewers: each module of tests that label has four of them for itself."""
     study = tmp_path_factory.mktemp("shared") / "shared.study"
     studies.make(study, studies.many(40), reviewers=LABELLING, parameters=studies.EVERYTHING_BY_ALL)
     with serving(study) as one:

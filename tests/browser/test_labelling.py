@@ -18,17 +18,22 @@ pytestmark = pytest.mark.browser
 WITHIN_MS = 10_000
 
 
+@pytest.fixture(scope="module")
+def served(shared):
+    return shared
+
+
 def test_five_items_by_keyboard_a_reload_and_a_revision(page, served):
-    page.goto(served.link("ada"))
-    assert served.secrets["ada"] not in page.url
+    page.goto(served.link("may"))
+    assert served.secrets["may"] not in page.url
     codes = [press(page, key) for key in "sdsdd"]
     assert len(set(codes)) == 5
-    assert rows(served, "ada")["label"].tolist() == ["similar", "dissimilar", "similar", "dissimilar", "dissimilar"]
+    assert rows(served, "may")["label"].tolist() == ["similar", "dissimilar", "similar", "dissimilar", "dissimilar"]
 
     sixth = item_on_screen(page)
     page.reload()
     assert item_on_screen(page) == sixth
-    assert "5 of 15 done" in page.locator(".progress").inner_text()
+    assert "5 of 40 done" in page.locator(".progress").inner_text()
 
     page.goto(f"{served.url}/my-labels")
     expect(page.get_by_role("button", name="Look and revise")).to_have_count(5)
@@ -37,7 +42,7 @@ def test_five_items_by_keyboard_a_reload_and_a_revision(page, served):
     page.keyboard.press("s")
     expect(page.get_by_text("· revised")).to_be_visible()
 
-    table = rows(served, "ada")
+    table = rows(served, "may")
     assert len(table) == 6
     assert table["label"].tolist()[-1] == "similar"
     assert table["revision"].tolist() == [0, 0, 0, 0, 0, 1]
@@ -48,7 +53,7 @@ def test_five_items_by_keyboard_a_reload_and_a_revision(page, served):
 def test_while_a_reviewer_labels_no_page_runs_and_when_the_study_pauses_one_does(page, served):
     sent = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
-    page.goto(served.link("dan"))
+    page.goto(served.link("ned"))
     item_on_screen(page)
     page.wait_for_timeout(1000)  # the end of the first page run
     n_before = len(sent)
@@ -83,7 +88,7 @@ def test_anonymous_visitors_are_sent_to_the_sign_in_page(page, served):
 
 
 def test_undo_returns_the_last_item_also_after_a_reload(page, served):
-    page.goto(served.link("cleo"))
+    page.goto(served.link("ola"))
     first = press(page, "s")
     second = press(page, "d")
     page.reload()
@@ -92,16 +97,16 @@ def test_undo_returns_the_last_item_also_after_a_reload(page, served):
     page.wait_for_function("code => window.__review.code === code", arg=second)
     page.wait_for_function(SAVED)
     assert press(page, "s") == second
-    table = rows(served, "cleo")
+    table = rows(served, "ola")
     assert table["label"].tolist() == ["similar", "dissimilar", "withdrawn", "similar"]
     assert table["revision"].tolist() == [0, 0, 1, 2]
     assert item_on_screen(page) not in (first, second)
 
 
 def test_buttons_do_what_keys_do_and_the_space_bar_does_not_press_them_again(page, served):
-    page.goto(served.link("dan"))
+    page.goto(served.link("ned"))
     item_on_screen(page)
-    before = len(rows(served, "dan"))
+    before = len(rows(served, "ned"))
     page.get_by_role("button", name="Dissimilar").click()
     page.wait_for_function(SAVED)
     item_on_screen(page)
@@ -111,11 +116,11 @@ def test_buttons_do_what_keys_do_and_the_space_bar_does_not_press_them_again(pag
     assert page.evaluate("() => window.__review.view.overlay") is True
     page.keyboard.press("z")
     assert page.evaluate("() => window.__review.view.axis") == "close"
-    assert rows(served, "dan")["label"].tolist()[before:] == ["dissimilar"]
+    assert rows(served, "ned")["label"].tolist()[before:] == ["dissimilar"]
 
 
 def test_signing_out_ends_the_visit(page, served):
-    page.goto(served.link("ben"))
+    page.goto(served.link("pam"))
     item_on_screen(page)
     page.goto(f"{served.url}/sign-out")
     page.get_by_role("button", name="Sign out").click()
