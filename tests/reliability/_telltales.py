@@ -93,11 +93,15 @@ def others_change_nothing(study: Path) -> Case:
 
 
 def screens_of(db: Database, name: str) -> Iterator[str]:
-    """The data sent at each step while a reviewer labels everything, and My labels at the end."""
-    reviewer_id = id_of(db, name)
+    """The data sent at each step while a reviewer labels everything, and My labels at the end.
+
+    As for a browser, each picture is sent once.
+    """
+    reviewer_id, loaded = id_of(db, name), set[str]()
     for number in range(3 * N_ITEMS):  # more items than anybody has
         state = answering.screen(db, reviewer_id)
-        codes = [offer["code"] for offer in state["offers"]]
+        codes = [offer["code"] for offer in state["offers"] if offer["code"] not in loaded]
+        loaded.update(codes)
         yield json.dumps([state, answering.open_items(db, reviewer_id, codes)])
         if not offers(db, name):
             break
