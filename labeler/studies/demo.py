@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from threading import Thread
 from uuid import UUID
@@ -223,9 +224,11 @@ def _begin(path: Path, data: Path, measurements: Sequence[str], name: str, now: 
 
 def _as_source(benchmarks: Iterable[Benchmark]) -> Source:
     """Return a file with these benchmarks, as if it were uploaded."""
-    names = writing.columns([])
-    lines = (line for benchmark in benchmarks for line in writing.csv_rows(benchmark, names))
-    return importing.upload("ten-items.csv", "".join([writing.csv_header(names), *lines]).encode())
+    file, names = BytesIO(), writing.columns([])
+    with writing.parquet_writer(file, names) as writer:
+        for benchmark in benchmarks:
+            writer.write_table(writing.rows(benchmark, names))
+    return importing.upload("ten-items.parquet", file.getvalue())
 
 
 def _import(db: Database, files: Sequence[Source], now: datetime, selection: RunSelection = importing.ALL_RUNS) -> None:
