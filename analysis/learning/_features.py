@@ -65,7 +65,12 @@ def _settling(values: Floats) -> float:
 def _smooth(values: Floats) -> Floats:
     """Return the medians of equal windows of a run."""
     edges = np.linspace(0, len(values), min(N_SMOOTH, len(values)) + 1).astype(int)
-    return np.array([np.median(values[a:b]) for a, b in pairwise(edges)])
+    starts, lengths = edges[:-1], np.diff(edges)
+    smooth = np.empty(len(starts))
+    for length in np.unique(lengths):  # one or two
+        places = np.flatnonzero(lengths == length)
+        smooth[places] = np.median(values[starts[places, None] + np.arange(length)], axis=1)
+    return smooth
 
 
 # of one run, computed from the logs of its measurements without outliers
