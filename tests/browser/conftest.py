@@ -200,11 +200,24 @@ def demo_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """40 items for each of sixteen reviewers: each module of tests that label has four of them for itself."""
+    """A server of a folder, with 40 items for each of sixteen reviewers: each module of tests that label has four of them for itself."""
     study = tmp_path_factory.mktemp("shared") / "shared.study"
     studies.make(study, studies.many(40), reviewers=LABELLING, parameters=studies.EVERYTHING_BY_ALL)
-    with serving(study) as one:
+    with serving(study, with_others=True) as one:
         yield one
+
+
+def beside(server: Served, study: Path) -> Served:
+    """Another study in the folder of a server, once the server has found it."""
+    one = Served(study, server.origin, invited(study), server.process, with_others=True)
+    deadline = time.monotonic() + START_LIMIT_S
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(one.url, timeout=START_LIMIT_S):
+                return one
+        except urllib.error.HTTPError:
+            time.sleep(0.2)  # polls in a bounded loop
+    raise AssertionError(f"the server did not find {study.name} within {START_LIMIT_S} s")
 
 
 @pytest.fixture(scope="module")

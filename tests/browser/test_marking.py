@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import serving
+from tests.browser.conftest import beside
 from tests.browser.hands import SAVED, answers, enter, item_on_screen, press, said
 from tests.labeler.studies.labelling.test_marking import N, make_study
 
@@ -13,10 +13,9 @@ STATE = "() => { const { marks } = window.__review; return [marks.cursor, marks.
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
+def served(shared):
     """Four series of 60 points for each of three reviewers."""
-    with serving(make_study(tmp_path_factory.mktemp("marks") / "steps.study")) as one:
-        yield one
+    return beside(shared, make_study(shared.study.with_name("steps.study")))
 
 
 def keys(page, *names):

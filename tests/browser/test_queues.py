@@ -12,7 +12,7 @@ from labeler.studies.plan.lifecycle import Step
 from labeler.studies.results import splits
 from labeler.studies.store import actions, decisions, events, open_database
 from tests.browser import studies
-from tests.browser.conftest import serving
+from tests.browser.conftest import beside, serving
 from tests.browser.hands import SEEN, go
 from tests.conftest import some_slow
 from tests.making import answer_everything, id_of, submission
@@ -34,9 +34,9 @@ def now():
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
+def served(shared):
     """A closed study in which all items are split, with a comment on each."""
-    study = tmp_path_factory.mktemp("queues") / "queues.study"
+    study = shared.study.with_name("queues.study")
     studies.make(study, studies.many(N_ITEMS), reviewers=("ada", "ben"), parameters=studies.EVERYTHING_BY_ALL)
     with open_database(study) as db:
         for task in reviewing.review_queue(db, id_of(db, "ada")).offers[:N_ITEMS]:
@@ -44,8 +44,7 @@ def served(tmp_path_factory):
             reviewing.submit(db, id_of(db, "ada"), words, now=now())
         answer_everything(db, {"ada": "similar", "ben": "dissimilar"})
         course.change_state(db, Step.CLOSE, why="complete", actor="carol", now=now())
-    with serving(study) as one:
-        yield one
+    return beside(shared, study)
 
 
 @pytest.fixture
