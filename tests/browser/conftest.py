@@ -200,7 +200,7 @@ def demo_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server of a folder, with 40 items for each of sixteen reviewers: each module of tests that label has four of them for itself."""
+    """A server of a folder. Its study has 40 items for each of sixteen reviewers: four for each module that labels."""
     study = tmp_path_factory.mktemp("shared") / "shared.study"
     studies.make(study, studies.many(40), reviewers=LABELLING, parameters=studies.EVERYTHING_BY_ALL)
     with serving(study, with_others=True) as one:

@@ -288,8 +288,8 @@ def test_mlcroissant_validates_the_description_and_reads_every_record(published)
 
 def faults_of_citation(*files):
     """Return the errors that the schema of CITATION.cff 1.2.0 (from check-jsonschema) finds."""
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.citation-file-format", *map(str, files)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.citation-file-format"]
+    done = subprocess.run([*command, *map(str, files)], capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
