@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,14 @@ LABELS = pd.DataFrame({
     "category": ["similar", "similar", "dissimilar", "dissimilar", "similar", "dissimilar"] * 2,
     "position": [0, 1, 2, 3] * 3,
 })  # fmt: skip
+
+
+if TYPE_CHECKING:  # wrong uses: mypy, which `make test` runs, reports each comment whose error it does not find
+    number: int = analysis.fleiss_kappa([[2, 0]])  # type: ignore[assignment]
+    analysis.fleis_kappa([[2, 0]])  # type: ignore[attr-defined]
+    analysis.fleiss_kappa([[2, 0]], leval=3)  # type: ignore[call-arg]
+    analysis.holm("nonsense")  # type: ignore[arg-type]
+    _ = analysis.wilson(1, 2).limits  # type: ignore[attr-defined]
 
 
 def modules_after(statement):
@@ -61,26 +70,6 @@ def test_the_type_checker_the_loader_and_the_reference_have_the_same_names():
     assert sorted(typed) == sorted(analysis.__all__)
     reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^::: analysis\.[\w.]+\.(\w+)$", reference, re.MULTILINE)) == sorted(typed)
-
-
-WRONG_USES = """
-import analysis
-number: int = analysis.fleiss_kappa([[2, 0]])
-analysis.fleis_kappa([[2, 0]])
-analysis.fleiss_kappa([[2, 0]], leval=3)
-analysis.holm("nonsense")
-analysis.wilson(1, 2).limits
-"""
-ERRORS = ["assignment", "attr-defined", "call-arg", "arg-type", "attr-defined"]
-
-
-def test_a_type_checker_finds_wrong_uses_of_the_package(tmp_path):
-    program = tmp_path / "wrong_uses.py"
-    program.write_text(WRONG_USES, encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(program)]
-    output = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT).stdout
-    found = re.findall(r"wrong_uses\.py:(\d+): error: .*\[([\w-]+)\]", output)
-    assert found == [(str(line), code) for line, code in enumerate(ERRORS, start=3)], output
 
 
 def test_an_unknown_name_is_an_attribute_error_and_modules_can_still_be_imported():
