@@ -61,7 +61,7 @@ def test_shares_and_matrices_have_intervals_that_are_wider_if_applications_are_a
     labels, _ = simulated(60, errors, prevalence)
     alike = pd.concat([labels.assign(item=labels["item"] + f"-{copy}") for copy in range(4)], ignore_index=True)
     of_application = {item: item.partition("-")[0] for item in alike["item"]}
-    draws = {"n_draws": 39, "rng": np.random.default_rng(1)}
+    draws = {"n_draws": 19, "rng": np.random.default_rng(1)}
     by_item, by_application = (
         true_categories(alike, NAMES, groups=groups, **draws) for groups in (None, of_application)
     )
