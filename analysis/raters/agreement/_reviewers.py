@@ -175,7 +175,8 @@ def against_rest(
 def _without_each(labels: pd.DataFrame, categories: Categories) -> dict[object, Floats]:
     """Return, for each rater, the count table of the labels of all other raters."""
     counts = count_table(labels, categories)
-    row, column = counts.index.get_indexer(labels["item"]), counts.columns.get_indexer(labels["category"])
+    row = counts.index.get_indexer(pd.Index(labels["item"]))
+    column = counts.columns.get_indexer(pd.Index(labels["category"]))
     without = {}
     for rater, own in labels.groupby("rater").indices.items():
         without[rater] = counts.to_numpy(np.float64, copy=True)

@@ -7,10 +7,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations, cycle, islice
 from math import ceil, sqrt
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -128,11 +128,8 @@ def alternative_annotator(
 
     if not usable:
         return none("no item has answers of two people and of the machine")
-    compared = {
-        person: found
-        for person, found in _compare(usable, machine, score).items()
-        if len(found[0]) >= least_items
-    }  # fmt: skip
+    compare = _comparer(usable, score)
+    compared = {person: found for person, found in compare(machine).items() if len(found[0]) >= least_items}
     if not compared:
         return none(f"no person has {least_items} items")
     gaps = {person: losses - wins for person, (_, wins, losses) in compared.items()}
@@ -166,7 +163,7 @@ def alternative_annotator(
         first / 100 if first < 100 else None,
         float(np.mean([test.rho for test in people])),
         advantage,
-        *_of_random_answers(usable, score, seed),
+        *_of_random_answers(usable, compare, seed),
         epsilon,
         sum(len(given) == 2 for given in usable.values()),
         "fewer than three people: less reliable" if len(people) < FEW_PEOPLE else None,
@@ -212,12 +209,20 @@ def share_equal(answer: object, others: Sequence[object]) -> float:
 Compared = dict[str, tuple[list[Hashable], Floats, Floats]]
 
 
+Compare = Callable[[Mapping[Hashable, Answer]], Compared]  # the answers of a machine -> its comparison with each person
+
+
+def _comparer(answers: Mapping[Hashable, Mapping[str, Answer]], score: Score[Answer]) -> Compare[Answer]:
+    """Return what compares machines with the people.
+
+    It returns, for each person, the items, and whether the machine and whether the person is at least as close.
+    """
+    return _EqualAnswers(answers).compare if score is share_equal else partial(_compare, answers, score)
+
+
 def _compare(
-    answers: Mapping[Hashable, Mapping[str, Answer]], machine: Mapping[Hashable, Answer], score: Score[Answer]
+    answers: Mapping[Hashable, Mapping[str, Answer]], score: Score[Answer], machine: Mapping[Hashable, Answer]
 ) -> Compared:
-    """Return, for each person, the items, and whether the machine and whether the person is at least as close."""
-    if score is share_equal:
-        return _compare_equal(answers, machine)
     rows: dict[str, list[tuple[Hashable, bool, bool]]] = {}
     for item, given in answers.items():
         for person, answer in given.items():
@@ -234,28 +239,33 @@ def _compare(
     }
 
 
-def _compare_equal(answers: Mapping[Hashable, Mapping[str, Answer]], machine: Mapping[Hashable, Answer]) -> Compared:
-    """Compare by `share_equal`, with counts of equal answers in place of the answers of others."""
-    codes: dict[Answer, int] = {}
-    of_person: dict[str, tuple[list[Hashable], list[int], list[int]]] = {}
-    of_machine = []
-    for at, (item, given) in enumerate(answers.items()):
-        of_machine.append(codes.setdefault(machine[item], len(codes)))
-        for person, answer in given.items():
-            items, places, chosen = of_person.setdefault(person, ([], [], []))
-            items.append(item)
-            places.append(at)
-            chosen.append(codes.setdefault(answer, len(codes)))
-    counts = np.zeros((len(of_machine), len(codes)))
-    for _, places, chosen in of_person.values():
-        counts[places, chosen] += 1
-    verdicts = np.array(of_machine)
-    compared = {}
-    for person, (items, places, chosen) in sorted(of_person.items()):
-        verdict, own = verdicts[places], np.array(chosen)
-        gap = counts[places, verdict] - (verdict == own) - (counts[places, own] - 1)
-        compared[person] = items, (gap >= 0).astype(np.float64), (gap <= 0).astype(np.float64)
-    return compared
+class _EqualAnswers(Generic[Answer]):
+    """Compares by `share_equal`, with counts of equal answers in place of the answers of others."""
+
+    def __init__(self, answers: Mapping[Hashable, Mapping[str, Answer]]) -> None:
+        self._items = list(answers)
+        self._codes: dict[Answer, int] = {}
+        people: dict[str, tuple[list[int], list[int]]] = {}
+        for place, given in enumerate(answers.values()):
+            for person, answer in given.items():
+                places, chosen = people.setdefault(person, ([], []))
+                places.append(place)
+                chosen.append(self._codes.setdefault(answer, len(self._codes)))
+        self._people = {person: (np.array(people[person][0]), np.array(people[person][1])) for person in sorted(people)}
+        self._counts = np.zeros((len(self._items), len(self._codes) + 1))  # the last column: an answer that nobody gave
+        for of_person in self._people.values():
+            self._counts[of_person] += 1
+
+    def compare(self, machine: Mapping[Hashable, Answer]) -> Compared:
+        """Compare a machine with each person."""
+        verdicts = np.array([self._codes.get(machine[item], -1) for item in self._items])
+        compared = {}
+        for person, (places, own) in self._people.items():
+            verdict = verdicts[places]
+            gap = self._counts[places, verdict] - (verdict == own) - (self._counts[places, own] - 1)
+            items = [self._items[place] for place in places.tolist()]
+            compared[person] = items, (gap >= 0).astype(np.float64), (gap <= 0).astype(np.float64)
+        return compared
 
 
 def _outcomes(gap: Floats) -> tuple[int, int, int]:
@@ -323,7 +333,7 @@ def _advantage(
 
 
 def _of_random_answers(
-    answers: Mapping[Hashable, Mapping[str, Answer]], score: Score[Answer], seed: int
+    answers: Mapping[Hashable, Mapping[str, Answer]], compare: Compare[Answer], seed: int
 ) -> tuple[float, float]:
     """Return rho and the advantage of a machine that answers each item as somebody answered an item drawn at random.
 
@@ -337,7 +347,7 @@ def _of_random_answers(
         machines = [(dict.fromkeys(answers, answer), n / len(pool)) for answer, n in Counter(pool).items()]
     rho = advantage = 0.0
     for machine, share in machines:
-        compared = _compare(answers, machine, score).values()
+        compared = compare(machine).values()
         rho += share * float(np.mean([wins.mean() for _, wins, _ in compared]))
         advantage += share * float(np.mean([(wins - losses).mean() for _, wins, losses in compared]))
     return rho, advantage
