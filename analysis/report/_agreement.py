@@ -25,7 +25,7 @@ from analysis.raters.agreement import (
     PairEquality,
     SideBias,
 )
-from analysis.raters.tables import count_table, in_name_order
+from analysis.raters.tables import Counts, count_table, in_name_order
 from analysis.report._categories import ByCategory, shares_of_categories
 from analysis.report._reviewers import (
     Retest,
@@ -481,7 +481,7 @@ def _confidence(first: pd.DataFrame, of: CategorySet, level: float) -> Confidenc
     counts = count_table(
         stated[["item", "rater", "confidence"]].rename(columns={"confidence": "category"}), CONFIDENCES
     )
-    weighted = agreement.fleiss_kappa(counts, CONFIDENCES, weights="quadratic", level=level)
+    weighted = agreement.fleiss_kappa(Counts(counts), CONFIDENCES, weights="quadratic", level=level)
     return Confidence(
         len(stated),
         tuple(agreement.by_group(stated, "confidence", of.names, positive=of.positive, level=level)),

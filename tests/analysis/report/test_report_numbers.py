@@ -65,6 +65,20 @@ def test_a_report_counted_by_hand():
     assert says(page, "Items: 4", "2 agreed (1 dissimilar, 1 similar)", "1 split")
 
 
+def test_agreement_by_stated_confidence_and_on_the_confidence_are_counted_by_hand():
+    """Everybody states another confidence on every item: of two, the quadratic weights are .75, .75 and 0."""
+    table = answers(
+        *((f"i{i}", name, "similar" if i < 8 or name == "ada" else "dissimilar", 1 + (i + k) % 3)
+          for i in range(12) for k, name in enumerate(("ada", "ben", "cleo"))),
+        columns=("item", "reviewer", "label", "confidence"),
+    )  # fmt: skip
+    report = summarise(table, NO_VERDICTS)
+    confidence = report["agreement"]["confidence"]
+    assert (confidence["n"], [row["n_labels"] for row in confidence["by_confidence"]]) == (36, [12, 12, 12])
+    assert confidence["weighted_kappa"]["value"] == pytest.approx((0.5 - 2 / 3) / (1 - 2 / 3))
+    assert says(to_html(report), "Weighted kappa (quadratic): −0.500")
+
+
 @pytest.mark.parametrize(
     ("table", "verdict_table", "message"),
     [
