@@ -172,7 +172,10 @@ def https_by_proxy(world: Site) -> None:
         url = proxy.url
         joined = world.join(url)
         cookie = joined.header("set-cookie")
-        tally.check(joined.status == 303 and joined.header("location") == "/", f"sign-in: {joined.status}")
+        location = joined.header("location")
+        tally.check(
+            joined.status == 303 and location == f"{path_of(world.study)}/", f"sign-in: {joined.status}, {location}"
+        )
         tally.check("; secure" in cookie.lower(), "the cookie is not for https only")
         host, own = urlsplit(url).netloc, cookie.partition(";")[0]
         tally.check(_shows_an_item(url, own, f"https://{host}"), "no item came over the websocket")
@@ -281,7 +284,7 @@ def served_from_wheel(world: Site) -> None:
     before = _files(world.program)
     with world.serving() as (url, _):
         cookie = world.join(url).header("set-cookie").partition(";")[0]
-        world.tally.check(_shows_an_item(url, cookie, url), "no item is shown")
+        world.tally.check(_shows_an_item(url, cookie, f"http://{urlsplit(url).netloc}"), "no item is shown")
     world.tally.check(_files(world.program) == before, "the program's own folder changed")
     for name in ("home", "tmp", "here"):
         world.tally.none(sorted(_files(world.surroundings / name))[:3], f"{name}:")
