@@ -144,7 +144,7 @@ def replies(browser, event, code):
     return [(reply.status_code, reply.headers.get("content-length"), reply.content) for reply in (told, picture)]
 
 
-@pytest.mark.parametrize("n_messages", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_messages", [60, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_the_same_messages_get_the_same_replies_whatever_others_did(worlds, browsers, n_messages):
     alone, together = worlds
     known, own, codes = probes(together)
