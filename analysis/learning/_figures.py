@@ -42,9 +42,9 @@ def _intervals(rows: Sequence[tuple[str, Estimate]], title: str, reference: floa
     scale = {"domain": [-0.5, max(len(rows), 1) - 0.5], "reverse": True, "nice": False}
     y = alt.Y("row:Q", title=None, axis=axis, scale=scale)
     x = alt.X("value:Q", title=title, scale={"zero": False})
-    line = alt.Chart(pd.DataFrame({"at": [reference]})).mark_rule(strokeDash=[4, 3], color=SOFT).encode(x="at:Q")
+    line = alt.Chart(pd.DataFrame({"at": [reference]})).mark_rule(strokeDash=[4, 3], color=SOFT).encode(x=alt.X("at:Q"))
     base = alt.Chart(points)
-    rules = base.mark_rule(color=INK).encode(x=alt.X("low:Q", title=title), x2="high:Q", y=y)
+    rules = base.mark_rule(color=INK).encode(x=alt.X("low:Q", title=title), x2=alt.X2("high:Q"), y=y)
     marks = base.mark_point(filled=True, color=INK, size=50).encode(x=x, y=y)
     return alt.layer(line, rules, marks).properties(width=WIDTH, height=ROW * max(len(rows), 1))
 
@@ -60,7 +60,7 @@ def _calibration(found: PositiveLearned) -> Chart:
     y = alt.Y("share:Q", title=share, scale={"domain": [0, 1]})
     base = alt.Chart(points)
     return alt.layer(
-        diagonal.encode(x="x:Q", y="y:Q"),
-        base.mark_rule(color=INK).encode(x=x, y=alt.Y("low:Q", title=share), y2="high:Q"),
+        diagonal.encode(x=alt.X("x:Q"), y=alt.Y("y:Q")),
+        base.mark_rule(color=INK).encode(x=x, y=alt.Y("low:Q", title=share), y2=alt.Y2("high:Q")),
         base.mark_point(filled=True, color=INK, size=50).encode(x=x, y=y),
     ).properties(width=300, height=300)

@@ -61,7 +61,7 @@ def classifier_rates(report: Report) -> Chart | None:
         axis = y if rate == rates[0] else alt.Y("classifier:N", title=None, sort=None, axis=None)
         layers = [
             base.mark_rule(color=INK).encode(
-                x=alt.X("low:Q", title=None, scale={"domain": [0, 1]}), x2="high:Q", y=axis
+                x=alt.X("low:Q", title=None, scale={"domain": [0, 1]}), x2=alt.X2("high:Q"), y=axis
             ),
             base.mark_point(color=INK, filled=True, size=60, opacity=1).encode(x=x, y=axis),
         ]
@@ -98,7 +98,7 @@ def pair_agreement(pairs: Sequence[PairAgreement], total: Estimate) -> Chart | N
     overall = alt.Chart(pd.DataFrame({"value": [total.value]}))
     chart = alt.layer(
         overall.mark_rule(color=SOFT, strokeDash=[4, 3]).encode(x=_share("value:Q")),
-        base.mark_rule(color=INK).encode(x=_share("low:Q"), x2="high:Q"),
+        base.mark_rule(color=INK).encode(x=_share("low:Q"), x2=alt.X2("high:Q")),
         base.mark_point(color=INK, filled=True, size=60, opacity=1).encode(x=_share("value:Q")),
     )
     drawn: Chart = chart.properties(width=420, height=alt.Step(26)).configure_view(stroke=None)
@@ -144,7 +144,7 @@ def label_strip(report: Report) -> Chart | None:
         .mark_rect()
         .encode(
             x=alt.X("begin:Q", title=f"items, ordered from {order}", scale={"domain": [0, n_items], "nice": False}),
-            x2="end:Q",
+            x2=alt.X2("end:Q"),
             y=alt.Y("reviewer:O", title=None, axis=names_axis(disputed.reviewers)),
             color=alt.Color("label:N", title=None, scale=colour),
         )
@@ -212,7 +212,9 @@ def _curves(
         line, guess, mark = ([row for row in rows if row["classifier"] == name] for rows in (curves, chance, points))
         layers = [
             alt.Chart(pd.DataFrame(guess)).mark_line(color=SOFT, strokeWidth=0.7).encode(x=x, y=y),
-            alt.Chart(pd.DataFrame(line)).mark_line(color=INK, strokeWidth=1.5).encode(x=x, y=y, order="step:Q"),
+            alt.Chart(pd.DataFrame(line))
+            .mark_line(color=INK, strokeWidth=1.5)
+            .encode(x=x, y=y, order=alt.Order("step:Q")),
         ]
         if mark:
             shown = alt.Chart(pd.DataFrame(mark)).mark_point(color=INK, filled=True, size=70, opacity=1)

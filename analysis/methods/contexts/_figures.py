@@ -190,7 +190,7 @@ def _bodies(sweeps: Sequence[Sweep], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     bodies = []
     if shapes:
         base = alt.Chart(pd.concat(shapes)).mark_area(color=LIGHT, opacity=1, interpolate="linear")
-        bodies.append(base.encode(x=x, y=y, y2="below:Q", detail="benchmark:N"))
+        bodies.append(base.encode(x=x, y=y, y2=alt.Y2("below:Q"), detail=alt.Detail("benchmark:N")))
     if points:
         marks = alt.Chart(pd.concat(points)).mark_point(color=SOFT, filled=True, opacity=1, size=35, yOffset=-9)
         bodies.append(marks.encode(x=x, y=y))
@@ -237,7 +237,7 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
         _line_at_one(scale, sweep),
         base.transform_filter("isValid(datum.low)")
         .mark_rule(color=SOFT)
-        .encode(y=_speedup("low", scale, sweep), y2="high:Q"),
+        .encode(y=_speedup("low", scale, sweep), y2=alt.Y2("high:Q")),
         _without_interval(base, "low", _speedup("speedup", scale, sweep)),
         base.mark_point(color=INK, filled=True, opacity=1, size=28).encode(
             y=_speedup("speedup", scale, sweep), shape=shape
@@ -291,7 +291,7 @@ def _densities(sweep: Sweep, name: str) -> Chart:
     shades = {"domain": [*sides], "range": [SOFT, INK]}
     dashes = {"domain": [*sides], "range": [[1, 0], [6, 3]]}
     return alt.layer(
-        base.mark_area(color=SOFT, opacity=0.2, interpolate="linear").encode(detail="version:N"),
+        base.mark_area(color=SOFT, opacity=0.2, interpolate="linear").encode(detail=alt.Detail("version:N")),
         base.mark_line(interpolate="linear").encode(
             color=alt.Color("version:N", scale=shades, title=None, legend=_LINES),
             strokeDash=alt.StrokeDash("version:N", scale=dashes, title=None, legend=_LINES),
@@ -393,7 +393,7 @@ def _observer_effect(name: str, versions: Sequence[ObserverEffect], by: str) -> 
         line,
         base.transform_filter("isValid(datum.low)")
         .mark_rule(color=SOFT)
-        .encode(y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q"),
+        .encode(y=alt.Y("low:Q", title=title, scale=scale), y2=alt.Y2("high:Q")),
         _without_interval(base, "low", y),
         marks.encode(y=y, shape=shape),
         title=heading(name, f"lines: intervals; {NO_INTERVAL}; dotted: no effect"),
@@ -414,10 +414,10 @@ def _by_instrumentation(sweep: Sweep, name: str, speedups: SpeedupByLevel) -> Ch
     shape = alt.Shape("against:N", title="inter-run range", scale=shapes)
     with_range = base.transform_filter("isValid(datum.low)")
     return alt.layer(
-        with_range.mark_bar(color=LIGHT, size=34).encode(y=_speedup("low", scale, sweep), y2="high:Q"),
+        with_range.mark_bar(color=LIGHT, size=34).encode(y=_speedup("low", scale, sweep), y2=alt.Y2("high:Q")),
         base.transform_filter("isValid(datum.from)")
         .mark_rule(color=INK, clip=True)
-        .encode(y=_speedup("from", scale, sweep), y2="to:Q"),
+        .encode(y=_speedup("from", scale, sweep), y2=alt.Y2("to:Q")),
         _without_interval(base, "from", _speedup("speedup", scale, sweep)),
         base.mark_point(color=INK, filled=True, opacity=1, size=70).encode(
             y=_speedup("speedup", scale, sweep), shape=shape

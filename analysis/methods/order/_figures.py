@@ -104,8 +104,12 @@ def differences(survey: OrderSurvey) -> Chart:
     base = alt.Chart(rows).encode(x=x, y=y)
     layers = [
         base.mark_bar(height=12).encode(color=shade),
-        base.transform_filter("datum.delta >= 0").mark_text(align="left", dx=4, color=INK).encode(text="text:N"),
-        base.transform_filter("datum.delta < 0").mark_text(align="right", dx=-4, color=INK).encode(text="text:N"),
+        base.transform_filter("datum.delta >= 0")
+        .mark_text(align="left", dx=4, color=INK)
+        .encode(text=alt.Text("text:N")),
+        base.transform_filter("datum.delta < 0")
+        .mark_text(align="right", dx=-4, color=INK)
+        .encode(text=alt.Text("text:N")),
         alt.Chart(pd.DataFrame({"delta": [0.0]})).mark_rule(color=INK).encode(x=x),
     ]
     subtitle = [
@@ -203,10 +207,10 @@ def _thresholds(survey: OrderSurvey, axis: str) -> list[alt.Chart]:
         right = name == "α"
         if axis == "x":
             text = base.mark_text(align="left" if right else "right", dx=4 if right else -4, dy=-6, color=INK)
-            layers.append(text.encode(text="name:N", y=alt.value(0)))
+            layers.append(text.encode(text=alt.Text("name:N"), y=alt.value(0)))
         else:
             text = base.mark_text(align="right", dy=9 if right else -7, color=INK)
-            layers.append(text.encode(text="name:N", x=alt.value(418)))
+            layers.append(text.encode(text=alt.Text("name:N"), x=alt.value(418)))
     return layers
 
 
@@ -221,7 +225,7 @@ def _panel(test: OrderComparison, name: str) -> Chart:
     base = alt.Chart(middle).encode(x=x)
     return alt.layer(
         alt.Chart(runs).mark_tick(color=SOFT, thickness=1, width=22, opacity=0.6).encode(x=x, y=y),
-        base.mark_rule(color=INK, strokeWidth=2.5).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        base.mark_rule(color=INK, strokeWidth=2.5).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
         base.mark_point(color=INK, fill=INK, size=90, opacity=1).encode(y=y, shape=shape),
         title=_panel_title(name, CASES.get(test.case or 0, "no interval: too few runs")),
     ).properties(width=190, height=190)

@@ -33,7 +33,7 @@ def _panel(survey: PointsSurvey, at: int) -> Chart:
     x = {"domain": [0, 1]}
     base = alt.Chart(rows)
     layers = [
-        base.mark_rule(color=INK).encode(x=alt.X("low:Q", title=None, scale=x), x2="high:Q", y=y),
+        base.mark_rule(color=INK).encode(x=alt.X("low:Q", title=None, scale=x), x2=alt.X2("high:Q"), y=y),
         base.mark_point(filled=True, size=50, color=INK, opacity=1).encode(
             x=alt.X("value:Q", title=None, scale=x), y=y
         ),

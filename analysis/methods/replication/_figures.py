@@ -68,7 +68,7 @@ def _thresholds(replication: Replication) -> Chart:
         point = alt.Chart(paper).encode(x=x, y=y)
         layers += [
             point.mark_point(shape="diamond", size=70, filled=True, color=INK, opacity=1),
-            point.mark_text(align="left", dx=9, dy=-8, color=INK).encode(text="text:N"),
+            point.mark_text(align="left", dx=9, dy=-8, color=INK).encode(text=alt.Text("text:N")),
         ]
     rule = alt.Chart(pd.DataFrame([{"theta": usual_threshold("heuristic")}])).mark_rule(color=SOFT, strokeDash=[2, 2])
     return alt.layer(rule.encode(x=x), *layers).properties(width=420, height=240).configure_view(stroke=None)

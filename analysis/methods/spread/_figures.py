@@ -66,7 +66,7 @@ def max_spread_chart(survey: SpreadSurvey) -> Chart:
         .encode(x=x),
         alt.Chart(_shapes(values))
         .mark_area(color="#dde2ea", stroke=SOFT, strokeWidth=0.7, interpolate="linear")
-        .encode(x=x, y=_row_axis("bottom", names), y2="top:Q", detail="row:N"),
+        .encode(x=x, y=_row_axis("bottom", names), y2=alt.Y2("top:Q"), detail=alt.Detail("row:N")),
         alt.Chart(strokes).mark_tick(color=INK, thickness=1, height=9).encode(x=x, y=y),
         alt.Chart(medians).mark_point(shape="diamond", filled=True, color=INK, size=55, opacity=1).encode(x=x, y=y),
     ]  # fmt: skip
@@ -94,10 +94,10 @@ def range_chart(survey: SpreadSurvey) -> Chart:
     share = alt.X("start:Q", title="share of the benchmarks", scale={"domain": [0, 1]}, axis={"format": "%"})
     readable = alt.condition("datum.dark", alt.value(PAPER), alt.value(INK))
     layers: list[alt.Chart] = [
-        alt.Chart(pieces).mark_bar(stroke=SOFT, strokeWidth=0.6).encode(x=share, x2="end:Q", y=y, color=shade),
+        alt.Chart(pieces).mark_bar(stroke=SOFT, strokeWidth=0.6).encode(x=share, x2=alt.X2("end:Q"), y=y, color=shade),
         alt.Chart(pieces[pieces["end"] - pieces["start"] > 0.03])
         .mark_text(fontSize=10)
-        .encode(x=alt.X("middle:Q"), y=y, text="count:Q", color=readable),
+        .encode(x=alt.X("middle:Q"), y=y, text=alt.Text("count:Q"), color=readable),
     ]
     title = "Benchmarks by spread of their runs"
     return framed(layers, title, _cut(survey)).properties(width=WIDTH, height=alt.Step(20))
@@ -115,7 +115,7 @@ def redundancy(score: Score) -> Chart:
     fill = alt.condition("datum.n == 0", alt.value(PAPER), alt.value(SOFT))
     layers: list[alt.Chart] = [
         base.mark_bar(stroke=INK, strokeWidth=1).encode(color=fill),
-        base.transform_filter("datum.methods > 0").mark_text(dy=-7, color=INK).encode(text="methods:Q"),
+        base.transform_filter("datum.methods > 0").mark_text(dy=-7, color=INK).encode(text=alt.Text("methods:Q")),
     ]
     return framed(
         layers,

@@ -96,7 +96,7 @@ def _panels(drawn: DrawnBenchmark, benchmark: SteadyBenchmark, factor: float, un
         )
         layers = [
             alt.Chart(line).mark_line(color=SOFT, strokeWidth=1).encode(x=x, y=y),
-            alt.Chart(segments).mark_rule(color=INK, strokeWidth=2).encode(x=x, x2="end:Q", y=y),
+            alt.Chart(segments).mark_rule(color=INK, strokeWidth=2).encode(x=x, x2=alt.X2("end:Q"), y=y),
         ]
         if found.start:
             start = alt.Chart(pd.DataFrame({"iteration": [found.start + 1]}))

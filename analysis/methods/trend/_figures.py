@@ -56,7 +56,7 @@ def _panel(trend: BenchmarkTrend, name: str, called: Callable[[str], str]) -> Ch
         alt.Chart(rows).mark_point(size=14, color=SOFT).encode(x=x, y=alt.Y("value:Q", title=unit, scale=y, axis=axis)),
         alt.Chart(levels)
         .mark_rule(color=INK, strokeWidth=2)
-        .encode(x=x, x2="end:Q", y=alt.Y("level:Q", scale=y), y2="last:Q"),
+        .encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("level:Q", scale=y), y2=alt.Y2("last:Q")),
     ]
     if first:
         marks = pd.DataFrame({"at": np.array(first) - 0.5})

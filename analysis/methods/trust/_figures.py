@@ -78,7 +78,7 @@ def _histogram(counts: Sequence[int], edges: Sequence[float], title: str | None,
     y = alt.Y("share:Q", title=None, axis={"labels": False, "ticks": False, "grid": False})
     base = alt.Chart(rows)
     return alt.layer(
-        base.mark_rect(color=LIGHT).encode(x=x, x2="to:Q", y=y, y2=alt.datum(0)),
+        base.mark_rect(color=LIGHT).encode(x=x, x2=alt.X2("to:Q"), y=y, y2=alt.datum(0)),
         base.mark_line(color=INK, strokeWidth=1.5, interpolate="linear").encode(
             x=alt.X("middle:Q", title=title, scale=scale), y=alt.Y("density:Q", title=None)
         ),
@@ -113,7 +113,7 @@ def coverage_against_runs(survey: TrustSurvey) -> Chart | None:
     bars = alt.Chart(rows).mark_rule(strokeWidth=1.2)
     layers = [
         _rule(level, "", _HELD),
-        bars.encode(x=x, y=alt.Y("low:Q", title=_HELD), y2="high:Q", color=_SHADE),
+        bars.encode(x=x, y=alt.Y("low:Q", title=_HELD), y2=alt.Y2("high:Q"), color=_SHADE),
         alt.Chart(rows).mark_line(strokeWidth=2, interpolate="linear").encode(x=x, y=y, color=_SHADE),
         alt.Chart(rows).mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
     ]
@@ -197,7 +197,7 @@ def false_alarms(survey: TrustSurvey) -> Chart | None:
     word = alt.Chart(pd.DataFrame({"x": [alpha], "text": [f"α = {alpha:g}"]})).mark_text(color=INK)
     layers = [
         at_alpha.encode(x=x),
-        word.encode(x=x, y=alt.datum(1.03), text="text:N"),
+        word.encode(x=x, y=alt.datum(1.03), text=alt.Text("text:N")),
         alt.Chart(table).mark_line(strokeWidth=2, interpolate="step-after").encode(x=x, y=y, color=_SHADE),
         alt.Chart(tenths).mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
     ]
@@ -223,7 +223,7 @@ def _band(rows: pd.DataFrame, x: alt.X, n: int, title: str | None) -> list[alt.C
     if n == 1:
         return []
     band = alt.Chart(rows).mark_area(opacity=0.18, interpolate="linear")
-    layers = [band.encode(x=x, y=alt.Y("low:Q", title=title), y2="high:Q", color=_SHADE)]
+    layers = [band.encode(x=x, y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), color=_SHADE)]
     for end in ("low:Q", "high:Q"):
         line = alt.Chart(rows).mark_line(strokeWidth=0.6, interpolate="linear")
         layers.append(line.encode(x=x, y=alt.Y(end, title=title), color=_SHADE))
@@ -236,7 +236,7 @@ def _rule(at: Any, text: str, title: str | None) -> Chart:
     word = alt.Chart(pd.DataFrame({"y": [at], "text": [text]})).mark_text(
         align="right", baseline="bottom", dy=-2, color=INK
     )
-    return alt.layer(rule, word.encode(x=alt.value("width"), y=y, text="text:N"))
+    return alt.layer(rule, word.encode(x=alt.value("width"), y=y, text=alt.Text("text:N")))
 
 
 def _subject(chosen: Sequence[Trust], mark: str, survey: TrustSurvey) -> str:

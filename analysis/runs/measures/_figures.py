@@ -134,7 +134,7 @@ def _bars(
     base = alt.Chart(rows).encode(y=y)
     layers = [
         base.mark_bar(height=9).encode(x=x, color=shade),
-        base.mark_text(align="left", dx=4, color=INK).encode(x=alt.datum(1), text="text:N"),
+        base.mark_text(align="left", dx=4, color=INK).encode(x=alt.datum(1), text=alt.Text("text:N")),
     ]
     if theta is not None:
         layers.append(alt.Chart(pd.DataFrame({"value": [theta]})).mark_rule(color=INK, strokeDash=[3, 2]).encode(x=x))
@@ -276,7 +276,9 @@ def _tree(tree: Mapping[str, Any], k: int, cut: float | None) -> Chart:
     x = alt.X("x:Q", axis=None, scale={"domain": [0, k], "nice": False})
     y = alt.Y("height:Q", title="dissimilarity at merge", axis={"tickCount": 4, "grid": False})
     lines = (
-        alt.Chart(rows).mark_line(color=INK, interpolate="linear").encode(x=x, y=y, detail="merge:N", order="corner:Q")
+        alt.Chart(rows)
+        .mark_line(color=INK, interpolate="linear")
+        .encode(x=x, y=y, detail=alt.Detail("merge:N"), order=alt.Order("corner:Q"))
     )
     layers = [lines]
     if cut is not None:

@@ -41,18 +41,18 @@ def runs(payload: Mapping[str, Any], *, rule: str | None = None) -> Any:
         tables = {name: series_of(payload, run, name) / factor for name in ("low", "high", "medians", "lower", "upper")}
         shares = shares_of(payload, run, view)
         layers = (
-            alt.Chart(paper).mark_rect(color=LANE).encode(x=x, x2="end:Q", y=y, y2="high:Q"),
+            alt.Chart(paper).mark_rect(color=LANE).encode(x=x, x2=alt.X2("end:Q"), y=y, y2=alt.Y2("high:Q")),
             alt.Chart(_dots(tables, low, high, run["n"])).mark_circle(color=DOT, opacity=0.6, size=3).encode(x=x, y=y),
             alt.Chart(_band(tables, run["n"]))
             .mark_area(color=BAND, clip=True, interpolate="step-after")
-            .encode(x=x, y=y, y2="high:Q"),
+            .encode(x=x, y=y, y2=alt.Y2("high:Q")),
             alt.Chart(pooled).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y=y),
             alt.Chart(_medians(tables, run["n"]))
             .mark_line(color=INK, clip=True, strokeWidth=1.5)
             .encode(x=x, y=alt.Y("median:Q")),
             alt.Chart(_bars(shares, low, high, lane, run["n"]))
             .mark_rect(color=BEYOND)
-            .encode(x=x, x2="end:Q", y=y, y2="high:Q"),
+            .encode(x=x, x2=alt.X2("end:Q"), y=y, y2=alt.Y2("high:Q")),
         )
         outside = " ".join(
             f"{mark} {_percent(share)}" for mark, share in zip("▲▼", shares.mean(axis=1), strict=True) if share

@@ -39,14 +39,14 @@ def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[
         alt.Chart(bands)
         .mark_rect(stroke="#ffffff")
         .encode(
-            x=x, x2="end:T",
+            x=x, x2=alt.X2("end:T"),
             color=alt.Color("shade:N", scale={"domain": [0, 1], "range": list(SHADES)}, legend=None),
             tooltip=[alt.Tooltip("phase:N"), alt.Tooltip("begin:T", format="%e %b %Y %H:%M"),
                      alt.Tooltip("end:T", format="%e %b %Y %H:%M")],
         )
     )  # fmt: skip
     name = alt.Chart(bands).mark_text(align="left", dx=5, fontSize=12, color=INK).encode(
-        x=x, y=alt.value(12), text="shown:N"
+        x=x, y=alt.value(12), text=alt.Text("shown:N")
     )  # fmt: skip
     layers = [band, name]
     if len(counts) > 1:  # a single bar has no information and can be much wider than the phases
@@ -83,7 +83,7 @@ def labels_by_day(
     layers = [
         line,
         here.mark_point(color=BAR, filled=True, size=60).encode(x=x, y=y),
-        here.mark_text(align="left", dx=10, dy=12, fontSize=13, color=SOFT).encode(x=x, y=y, text="words:N"),
+        here.mark_text(align="left", dx=10, dy=12, fontSize=13, color=SOFT).encode(x=x, y=y, text=alt.Text("words:N")),
         alt.Chart(pd.DataFrame([{"labels": n_all}])).mark_rule(color=SOFT, strokeDash=[4, 4]).encode(y=y),
     ]
     if end is not None and not is_over:
@@ -94,7 +94,7 @@ def labels_by_day(
         area = [last, {"time": low, "labels": n_all}, {"time": high, "labels": n_all}]
         shade = alt.Chart(pd.DataFrame([{**point, "order": i} for i, point in enumerate([*area, last])]))
         layers.insert(0, shade.mark_line(color=BAR, filled=True, fill=BAR, fillOpacity=0.12, strokeWidth=0).encode(
-            x=x, y=y, order="order:Q"))  # fmt: skip
+            x=x, y=y, order=alt.Order("order:Q")))  # fmt: skip
     return alt.layer(*layers).properties(height=210, width="container")
 
 
@@ -138,7 +138,7 @@ def time_per_item(seconds: Sequence[float]) -> Any:
         .encode(
             x=alt.X("seconds:N", sort=None, title="seconds per item", axis={"labelAngle": 0}),
             y=alt.Y("answers:Q", title="answers", axis={"grid": True, "tickMinStep": 1}),
-            tooltip=["seconds:N", "answers:Q"],
+            tooltip=[alt.Tooltip("seconds:N"), alt.Tooltip("answers:Q")],
         )
         .properties(height=170, width="container")
     )
@@ -158,11 +158,15 @@ def precision(rows: Sequence[Mapping[str, Any]], *, wanted: float, planned: int)
             color=alt.Color("quantity:N", title=None, legend={"orient": "top", "labelLimit": 0, "columns": 1},
                             scale={"range": list(LINES)}),
             strokeDash=alt.StrokeDash("quantity:N", title=None, legend=None),
-            tooltip=["quantity:N", "items:Q", alt.Tooltip("half-width:Q", format=".3f")],
+            tooltip=[alt.Tooltip("quantity:N"), alt.Tooltip("items:Q"), alt.Tooltip("half-width:Q", format=".3f")],
         )
     )  # fmt: skip
-    rules = alt.Chart(pd.DataFrame({"wanted": [wanted]})).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y="wanted:Q")
-    here = alt.Chart(pd.DataFrame({"planned": [planned]})).mark_rule(color=SOFT).encode(x="planned:Q")
+    rules = (
+        alt.Chart(pd.DataFrame({"wanted": [wanted]}))
+        .mark_rule(color=SOFT, strokeDash=[4, 3])
+        .encode(y=alt.Y("wanted:Q"))
+    )
+    here = alt.Chart(pd.DataFrame({"planned": [planned]})).mark_rule(color=SOFT).encode(x=alt.X("planned:Q"))
     return alt.layer(line, rules, here).properties(height=300, width="container")
 
 
@@ -181,15 +185,15 @@ def trade_off(rows: Sequence[Mapping[str, Any]], here: Mapping[str, Any]) -> Any
     x = alt.X("minutes:Q", title="minutes per reviewer", axis={"grid": False, "tickCount": 6})
     y = alt.Y("half-width:Q", title=None, axis={"tickCount": 4, "labelExpr": "'±' + datum.label"}, scale=scale)
     colour = alt.condition("datum['is here']", alt.value(BAR), alt.value(SOFT))
-    line = alt.Chart(table).mark_line(strokeWidth=2.5).encode(x=x, y=y, detail="quantity:N", color=colour)
+    line = alt.Chart(table).mark_line(strokeWidth=2.5).encode(x=x, y=y, detail=alt.Detail("quantity:N"), color=colour)
     name_y = alt.Y("place:Q", title=None, scale=scale)
     ends = alt.Chart(last.assign(place=places)).mark_text(align="left", dx=6, fontSize=13, color=SOFT).encode(
-        x=x, y=name_y, text="quantity:N"
+        x=x, y=name_y, text=alt.Text("quantity:N")
     )  # fmt: skip
     point = alt.Chart(pd.DataFrame([{**here, "words": "this plan"}]))
     return alt.layer(
         line, ends, point.mark_point(color=BAR, filled=True, size=80).encode(x=x, y=y),
-        point.mark_text(align="left", dx=10, dy=-8, fontSize=13, color=BAR).encode(x=x, y=y, text="words:N"),
+        point.mark_text(align="left", dx=10, dy=-8, fontSize=13, color=BAR).encode(x=x, y=y, text=alt.Text("words:N")),
     ).properties(height=TRADE_OFF_PX, width="container")  # fmt: skip
 
 
@@ -203,11 +207,11 @@ def _bars(counts: Sequence[tuple[datetime, int]]) -> Any:
         .mark_rect(color=BAR, stroke="#ffffff", strokeWidth=1, clip=True)
         .encode(
             x=alt.X("from:T", title=None, axis=_time_axis(counts[0][0], counts[-1][0] + step)),
-            x2="to:T",
+            x2=alt.X2("to:T"),
             y=alt.Y("labels:Q", title="labels per hour" if hourly else "labels per day",
                     scale={"domain": [0, top], "nice": False},
                     axis={"tickMinStep": 1, "tickCount": 4, "grid": False}),
-            y2="zero:Q",
-            tooltip=[alt.Tooltip("from:T", format="%e %b %Y %H:%M"), "labels:Q"],
+            y2=alt.Y2("zero:Q"),
+            tooltip=[alt.Tooltip("from:T", format="%e %b %Y %H:%M"), alt.Tooltip("labels:Q")],
         )
     )  # fmt: skip
