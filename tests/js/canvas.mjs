@@ -21,7 +21,8 @@ export function recorder() {
   const call = (name, args) => {
     if (name === "measureText") return { width: widthOf(args[0], state.style.font) };
     effects[name]?.(...args);
-    calls.push({ name, args, clip: state.clip, path: [...path], style: { ...state.style } });
+    const drawn = name === "moveTo" || name === "lineTo" ? [] : [...path]; // a path is seen when it is drawn
+    calls.push({ name, args, clip: state.clip, path: drawn, style: { ...state.style } });
     return undefined;
   };
   const context = new Proxy({}, {
