@@ -178,8 +178,14 @@ def summarise(
     predictive value; `epsilon`: how much worse than a reviewer a classifier may be, within [0, 1), to replace a
     reviewer; `progress`: called after each finished part with the finished share, in (0, 1].
 
-    Raises ValueError if a column is missing, a value is unknown or a prevalence is not within (0, 1).
+    Raises ValueError if a column is missing, a value is unknown, a prevalence is not within (0, 1) or epsilon is not
+    within [0, 1).
     """
+    for prevalence in prevalences:
+        if not 0 < prevalence < 1:
+            raise ValueError(f"prevalence must be within (0, 1), got {prevalence}")
+    if not 0 <= epsilon < 1:
+        raise ValueError(f"epsilon must be within [0, 1), got {epsilon}")
     table, classifiers = with_defaults(answers), _checked_verdicts(verdicts)
     first = first_of(table, categories.names)
     labels = _labels(table, first, categories, not_given)

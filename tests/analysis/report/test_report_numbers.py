@@ -113,7 +113,7 @@ SHARES = (
 
 
 NAMES = (*DESIGNS, "k = 2, bare", "k = 3 with overlap, bare")
-SLOW = {"k = 2 with overlap", "k = 3", "k = 3 with overlap, bare"}
+SLOW = {"k = 2 with overlap", "k = 3", "all by all", "k = 3 with overlap, bare"}
 
 
 @pytest.fixture(params=some_slow(NAMES, SLOW))

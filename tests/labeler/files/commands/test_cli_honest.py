@@ -217,7 +217,7 @@ LONG = {"noise", "trust"}  # commands that resample; daily, they read some of th
 @pytest.mark.parametrize(
     ("command", "step"),
     [
-        *((command, 20 if command[0] in LONG else 1) for command in ON_FILES),
+        *((command, 40 if command[0] in LONG else 1) for command in ON_FILES),
         *(pytest.param(command, 1, marks=pytest.mark.slow) for command in ON_FILES if command[0] in LONG),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else f"each {value}",
