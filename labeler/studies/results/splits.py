@@ -244,14 +244,21 @@ def why_not_decide(db: Database, name: str) -> str:
 
     A person who labelled one of the split items may not make decisions.
     """
-    table, split = _first_and_third(db), {outcome.item.name for outcome in split_items(db)}
-    own = split & set(table.loc[table["rater"] == name, "item"])
-    if not own:
+    n_own = _split_items_by_person(db).get(name)
+    if not n_own:
         return ""
     return (
-        f"You labelled {len(own)} of the split items yourself. A person who labelled none of them must decide: "
+        f"You labelled {n_own} of the split items yourself. A person who labelled none of them must decide: "
         "either another coordinator, or the owner of the study file with the command labeler adjudicate."
     )
+
+
+@until_changed
+def _split_items_by_person(db: Database) -> Mapping[str, int]:
+    """Return the number of split items that each person labelled."""
+    table = _first_and_third(db)
+    split = table[table["item"].isin([outcome.item.name for outcome in split_items(db)])]
+    return {str(name): int(n) for name, n in split.groupby("rater")["item"].nunique().items()}
 
 
 def n_complete(db: Database) -> tuple[int, int]:

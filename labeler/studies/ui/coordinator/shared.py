@@ -60,8 +60,9 @@ def heading(
         key = f"view-{place}"
         asked = st.query_params.get(VIEW, "")
         st.session_state[key] = next((view for view in views if address(view) == asked), first)
+        names = {view: name_of(view) for view in views}  # Streamlit asks for each text several times
         st.segmented_control(
-            "View", views, key=key, format_func=name_of, required=True, label_visibility="collapsed",
+            "View", views, key=key, format_func=names.__getitem__, required=True, label_visibility="collapsed",
             on_change=_keep_in_address, args=(key,),
         )  # fmt: skip
     return str(st.session_state[key])
