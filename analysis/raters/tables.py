@@ -256,7 +256,7 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
     """
     declared = declared_categories(categories)
     table = checked_columns(labels, LABEL_COLUMNS, "label table")
-    undeclared = [value for value in pd.unique(table["category"].to_numpy(object)) if value not in declared]
+    undeclared = [value for value in pd.unique(table["category"]) if value not in declared]
     if undeclared:
         row = table[table["category"] == undeclared[0]].iloc[0]
         value, item = _plain(row["category"]), _plain(row["item"])
@@ -301,7 +301,8 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
 def _is_blank(values: "pd.Series[Any]", column: str, name: str) -> NDArray[np.bool_]:
     """Return which entries are empty or blank texts; raise ValueError for an entry such as a list."""
     try:
-        texts = [value for value in pd.unique(values.to_numpy(object)) if isinstance(value, str)]
+        distinct = np.asarray(pd.unique(values), dtype=object)  # first, because texts of Arrow are slow one by one
+        texts = [value for value in distinct if isinstance(value, str)]
     except TypeError:
         row = next(i for i, value in enumerate(values) if not isinstance(value, Hashable))
         raise ValueError(f"row {row} of the {name}: {values.iloc[row]!r} is not a valid {column}") from None
@@ -392,7 +393,7 @@ def in_name_order(names: Iterable[Any]) -> list[Any]:
 
 def check_strings(column: "pd.Series[Any]", words: Sequence[str], name: str) -> None:
     """Raise ValueError if an entry is not one of the words; the message names the first such row."""
-    is_word = [value in words for value in column]
+    is_word = [value in words for value in column.to_numpy(object)]
     if not all(is_word):
         row = is_word.index(False)
         raise ValueError(f"row {row} of the {name}: {column.iloc[row]!r} is not one of: {', '.join(words)}")
@@ -487,7 +488,7 @@ def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
     if "kind" not in table:
         table["kind"] = "fresh"
     if "assignment" not in table:
-        table["assignment"] = list(zip(table["item"], table["kind"], strict=True))
+        table["assignment"] = list(zip(table["item"].to_numpy(object), table["kind"].to_numpy(object), strict=True))
     return table
 
 

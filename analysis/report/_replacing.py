@@ -61,7 +61,7 @@ def replacements(
     """
     once = labels.drop_duplicates(["item", "rater"])
     answers: dict[object, dict[str, str]] = {}
-    for item, rater, category in zip(once["item"], once["rater"], once["category"], strict=True):
+    for item, rater, category in once[["item", "rater", "category"]].to_numpy(object).tolist():
         answers.setdefault(item, {})[str(rater)] = str(category)
     several = {item: given for item, given in answers.items() if len(given) > 2}
     used = several or {item: given for item, given in answers.items() if len(given) == 2}

@@ -53,7 +53,7 @@ def applications_of(*tables: pd.DataFrame) -> dict[object, object]:
     names: dict[object, object] = {}
     for rows in tables:
         if "application" in rows:
-            names |= dict(zip(rows["item"], rows["application"], strict=True))
+            names |= dict(zip(rows["item"].to_numpy(object), rows["application"].to_numpy(object), strict=True))
     return {item: application for item, application in names.items() if isinstance(application, str) and application}
 
 
