@@ -26,7 +26,7 @@ def made(tmp_path):
 
 def assert_one_value(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(replicating, "_drawn", lambda charts: dict.fromkeys(charts, "<svg/>"))  # drawing takes seconds
-    monkeypatch.setattr(reporting.report, "draw", lambda _report: {})
+    monkeypatch.setattr(reporting.report, "draw", lambda *_report: {})
     study, exported = tmp_path / "s.study", tmp_path / "verdicts.csv"
     run("init", "--study", study, "--name", "x")
     run("import", "--study", study, folder, code=None)
