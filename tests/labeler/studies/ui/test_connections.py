@@ -111,7 +111,7 @@ def test_a_request_that_comes_byte_by_byte_has_no_more_time(monkeypatch):
 
 
 def test_an_upload_may_take_longer_as_long_as_parts_of_it_arrive(monkeypatch):
-    monkeypatch.setattr(connections, "REQUEST_S", 0.8)
+    monkeypatch.setattr(connections, "REQUEST_S", 1.0)
     head = b"POST /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 8\r\n\r\n"
     with serving() as port, connected(port, head) as connection:
         for _ in range(8):
