@@ -390,7 +390,7 @@ def compare_sides(before: SideRuns, after: SideRuns, are_all_same: set[str]) -> 
         reason = f"the baseline is in {in_unit(old)}, the candidate in {in_unit(new)}"
     elif new.name in are_all_same:
         reason = "the same runs are on both sides"
-    elif old.unit == "s" and (negative := min(run.values.min() for run in (*old.runs, *new.runs))) < 0:
+    elif old.unit == "s" and (negative := min(before.values.min(), after.values.min())) < 0:
         reason = f"{negative:g} s is negative, so it is not a time"
     if reason:
         values = before.values, after.values
