@@ -136,7 +136,8 @@ def conger_kappa(ratings: Ratings, categories: Categories | None = None, *, leve
         values = (observed - expected) / (1 - expected)
     if expected[0] > 1 - 1e-12:
         return Estimate(None, reason=ONE_CATEGORY)
-    return _jackknifed(float(values[0]), np.nan_to_num(values[1:] - values[0]), codes, q, level)
+    changes = np.nan_to_num(values[1:] - values[0], nan=0.0, posinf=0.0, neginf=0.0)  # 0 if undefined without the item
+    return _jackknifed(float(values[0]), changes, codes, q, level)
 
 
 def _codes(ratings: Ratings, categories: Categories | None) -> tuple[list[Any], NDArray[np.int64], int]:

@@ -18,6 +18,7 @@ from analysis.raters.agreement import (
     brennan_prediger,
     category_weights,
     cohen_kappa,
+    conger_kappa,
     fleiss_kappa,
     fleiss_kappa_test,
     gwet_ac1,
@@ -522,3 +523,16 @@ def test_the_rank_test_of_two_categories_is_the_score_test_of_leniency():
     found, expected = rank_test(labels, ("no", "yes")), leniency(labels, ("no", "yes")).overall
     assert expected.test == "score"
     assert (found.chi2, found.df, found.p) == (pytest.approx(expected.chi2), expected.df, pytest.approx(expected.p))
+
+
+def test_congers_kappa_without_an_item_that_it_needs_is_no_infinite_change():
+    """Without the first item, all labels are similar, so kappa is undefined."""
+    found = conger_kappa(
+        [
+            ["dissimilar", None, "similar", "similar"],
+            ["similar", "similar", "similar", None],
+            ["similar", None, None, "similar"],
+        ]
+    )
+    assert -1 <= found.value <= 1
+    assert found.low is None and "label of the rarer category" in found.reason
