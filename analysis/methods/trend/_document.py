@@ -222,6 +222,8 @@ def _signed(share: float | None) -> str:
 
 def _detector(survey: TrendSurvey) -> str:
     title = DETECTORS[survey.detector].title
+    if not survey.n_simulated_versions:
+        return f"Detector: {title}."
     return (
         f"Detector: {title}. It finds a false change in {survey.n_false or 'none'} of {survey.n_unchanged} simulated "
         f"histories of {d.counted(survey.n_simulated_versions, 'version')} with independent noise and no change."

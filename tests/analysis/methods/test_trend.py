@@ -132,6 +132,8 @@ def test_the_rate_of_false_changes_is_printed():
     assert (
         "b became 10 % slower at v25 (previous version v24)." in text or "slower at v25 (previous version v24)." in text
     )
+    without = survey([Benchmark.of_series("b", [[1.0], [2.0]])])
+    assert "simulated" not in "".join(to_text(document(without)))
 
 
 def test_page_and_figure_have_escaped_names_and_json_has_the_keys_of_the_specification():

@@ -1,4 +1,5 @@
 import io
+import re
 import warnings
 
 import numpy as np
@@ -44,8 +45,8 @@ def first_panel(chart):
 def picture(chart, panel):
     """Return the content of a panel, in grey."""
     image = np.asarray(Image.open(io.BytesIO(figures.render(chart, "png"))).convert("L"))
-    scale = figures.PNG_SCALE
-    left, top = round(panel.x * scale), round(panel.y * scale)
+    scale, more = figures.PNG_SCALE, float(re.search(r'viewBox="-?([\d.]+) ', figures.to_svg(chart))[1])  # at the left
+    left, top = round((panel.x + more) * scale), round(panel.y * scale)
     return image[top : top + round(110 * scale), left : left + round(170 * scale)]
 
 

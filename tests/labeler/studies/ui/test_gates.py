@@ -51,6 +51,7 @@ SHOWN_ON = {
 }
 ALSO_ONCE_UNBLINDED = {  # classifiers; comments; All items opens an item
     Action.SEE_AGREEMENT: {"Classifiers", "Item", "All items"},
+    Action.SEE_VERDICTS: {"Classifiers"},
     Action.SEE_NAMES: {"All items"},
 }
 ELSEWHERE = {"Add", *(method.title for method in METHODS.values())}  # nothing is added once there is a plan
