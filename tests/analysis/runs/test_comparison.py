@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from scipy import stats
 
-from analysis.runs.benchmark import FASTER, HIGHER, LOWER, SLOWER
-from analysis.runs.comparison import NOT_SHOWN, Pair, compare_benchmarks as compare
+from analysis.runs.benchmark import FAILED_SHARE, FASTER, HIGHER, LOWER, SLOWER
+from analysis.runs.comparison import BETTER, NOT_SHOWN, WORSE, Pair, compare_benchmarks as compare
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.two_samples import COMBINED, MANN_WHITNEY, TESTS, WELCH, p_values, ratio_of_means
 from tests.performance import comparison_grid as made
@@ -380,3 +380,20 @@ def test_many_runs_are_compared_in_memory_for_the_runs_and_not_for_their_pairs()
     tracemalloc.stop()
     assert change.ratio.value == pytest.approx(1.01, abs=0.001)
     assert peak < 150e6  # 25 million pairs would need 200 MB for their differences
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "outcome"),
+    [
+        ([0.00, 0.00], [0.02, 0.00], NOT_SHOWN),  # up to one percentage point
+        ([0.00, 0.00], [0.04, 0.00], WORSE),
+        ([0.04, 0.00], [0.00, 0.00], BETTER),
+        ([0.00, 0.00, 0.01], [0.09, 0.00, 0.00], NOT_SHOWN),  # three runs decide by the test
+        ([0.00, 0.01, 0.00, 0.01], [0.09, 0.10, 0.09, 0.11], WORSE),
+    ],
+)
+def test_a_share_of_failures_is_judged_by_its_rise_with_two_runs_and_by_the_test_with_three(
+    baseline, candidate, outcome
+):
+    (change,) = compare([Pair("b", baseline, candidate, unit=FAILED_SHARE, better=LOWER)])
+    assert change.outcome == outcome
