@@ -127,7 +127,7 @@ def label_strip(report: Report) -> Chart | None:
         for at, letter in enumerate(of_item):
             label = None if letter == "-" else names[letter_of[letter]]
             if label != last[at]["label"]:
-                last[at] = {"reviewer": at, "label": label, "begin": begin, "end": end}
+                last[at] = {"reviewer": at, "label": label, "begin": begin}
                 rows += [last[at]] if label else []
             last[at]["end"] = end
         begin = end

@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.categories import NOT_SURE, WITHDRAWN
 from analysis.document import inline, json_values, read_back
 from analysis.raters.agreement import SideBias, side_bias
+from analysis.raters.evaluation import check_epsilon, check_prevalence
 from analysis.raters.tables import COUNTED_KINDS, first_of, third_labels, with_defaults
 from analysis.report._agreement import MORE, Agreement, agreement_numbers, chance_state, has_signal
 from analysis.report._categories import ByCategory, CategoryRow, category_numbers, category_rows
@@ -182,10 +183,8 @@ def summarise(
     within [0, 1).
     """
     for prevalence in prevalences:
-        if not 0 < prevalence < 1:
-            raise ValueError(f"prevalence must be within (0, 1), got {prevalence}")
-    if not 0 <= epsilon < 1:
-        raise ValueError(f"epsilon must be within [0, 1), got {epsilon}")
+        check_prevalence(prevalence)
+    check_epsilon(epsilon)
     table, classifiers = with_defaults(answers), _checked_verdicts(verdicts)
     first = first_of(table, categories.names)
     labels = _labels(table, first, categories, not_given)

@@ -45,7 +45,7 @@ OF_THE_STUDY = ["assignment"]
 # The results in a report; the rest describes the plan, the people, the course and the files.
 RESULTS = ("parameters", "agreement", "consensus", "left_out", "classifiers", "comparisons", "measures", "notes")
 FORMS = ("parquet", "csv", "icpe")  # that have room for several runs of an item
-Question = Callable[[MadeUp, Path], list[str]]
+Question = Callable[[MadeUp, Path], list[str] | None]  # None if it cannot be asked about this study
 
 
 def csv_of(db: Database) -> str:
@@ -97,15 +97,15 @@ def of_tables(made: MadeUp, folder: Path) -> list[str]:
     return problems
 
 
-def of_reports(made: MadeUp, folder: Path) -> list[str]:
+def of_reports(made: MadeUp, folder: Path) -> list[str] | None:
     """The results in the reports of the study and of the study made from its files.
 
-    The new study has no plan. Items that the plan left out count there, so such studies are not compared.
+    The new study has no plan. Items that the plan left out count there, so such studies cannot be compared.
     """
     with open_database(made.path) as db:
         planned = {row.assignment.item for row in assignments.everything(db)}
         if planned and {item.name for item in items.all_items(db)} - planned:
-            return []
+            return None
     path = again(made, folder)
     return other_numbers(results(made.path), results(path))
 
@@ -189,14 +189,14 @@ def numbers(value: Any) -> Any:
     return None if isinstance(value, str) else value
 
 
-def of_joined(made: MadeUp, folder: Path) -> list[str]:
+def of_joined(made: MadeUp, folder: Path) -> list[str] | None:
     """Labels that people gave in a copy are imported into the original: the label file and the numbers are the same."""
     copy, file = folder / "copy.study", folder / "labels.csv"
     with open_database(made.path) as db:
         db.backup(copy)
         closed = coordinating.get_study(db).state not in (ALLOWED[Action.LABEL] & ALLOWED[Action.ADD_LABELS])
         if closed or not assigning.active_plan(db).standing:
-            return []
+            return None
     home, made.path = made.path, copy
     with open_database(copy) as db:
         made.answer(db, 0.95)
@@ -226,6 +226,7 @@ class RoundTrip:
 
     studies: list[MadeUp]
     problems: list[str] = field(default_factory=list)
+    n_asked: int = 0
     n_wrong: int = 0
 
 
@@ -255,15 +256,18 @@ def asked(question: Question) -> Callable[[RoundTrip], None]:
             except LabelerError as error:
                 found = [f"{type(error).__name__}: {error}"]
             made.path = original
+            world.n_asked += found is not None
             world.n_wrong += bool(found)
-            world.problems += [f"study {number}: {problem}" for problem in found]
+            world.problems += [f"study {number}: {problem}" for problem in found or ()]
 
     return happens
 
 
 def unchanged(world: RoundTrip) -> Case:
     """Count: nothing is different after the trip."""
-    return case("", f"{len(world.studies) - world.n_wrong} of {len(world.studies)} studies", world.problems)
+    others = len(world.studies) - world.n_asked
+    left_out = f"; that cannot be compared: {others}" if others else ""
+    return case("", f"{world.n_asked - world.n_wrong} of {world.n_asked} studies{left_out}", world.problems)
 
 
 def all_kinds(world: RoundTrip) -> Case:

@@ -390,8 +390,8 @@ def compare_sides(before: SideRuns, after: SideRuns, are_all_same: set[str]) -> 
         reason = f"the baseline is in {in_unit(old)}, the candidate in {in_unit(new)}"
     elif new.name in are_all_same:
         reason = "the same runs are on both sides"
-    elif old.unit == "s" and (negative := min(before.values.min(), after.values.min())) < 0:
-        reason = f"{negative:g} s is negative, so it is not a time"
+    elif old.unit in TIMES and (negative := min(before.values.min(), after.values.min())) < 0:
+        reason = f"−{-negative:g} {old.unit} is not a time"
     if reason:
         values = before.values, after.values
         return BothSides(before, after, RunDesign(), *values, is_by_turns=False, machines={}, reason=reason)

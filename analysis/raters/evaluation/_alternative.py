@@ -116,8 +116,7 @@ def alternative_annotator(
     tested, but their answers count among those of the others. Without `n_draws`, the advantage has no interval. There
     is no result if no item has two people. Raises ValueError if epsilon is not within [0, 1).
     """
-    if not 0 <= epsilon < 1:
-        raise ValueError(f"epsilon must be within [0, 1), got {epsilon}")
+    check_epsilon(epsilon)
     usable = {
         item: given for item, given in sorted(answers.items(), key=_name) if item in machine and len(given) >= 2
     }  # fmt: skip
@@ -168,6 +167,12 @@ def alternative_annotator(
         sum(len(given) == 2 for given in usable.values()),
         "fewer than three people: less reliable" if len(people) < FEW_PEOPLE else None,
     )
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Raise ValueError if epsilon is not within [0, 1)."""
+    if not 0 <= epsilon < 1:
+        raise ValueError(f"epsilon must be within [0, 1), got {epsilon}")
 
 
 def describe_answers(answers: Sequence[tuple[str, str]], epsilon: float, *, person: str, these: str) -> str:

@@ -530,6 +530,12 @@ def correlation(tables: NDArray[np.generic]) -> Floats:
     return values
 
 
+def check_prevalence(prevalence: float) -> None:
+    """Raise ValueError if a prevalence is not within (0, 1)."""
+    if not 0 < prevalence < 1:
+        raise ValueError(f"prevalence must be within (0, 1), got {prevalence}")
+
+
 def predictive_values(
     confusion: Confusion, positive: str, prevalence: float, *, level: float = 0.95
 ) -> PredictiveValues:
@@ -547,8 +553,7 @@ def predictive_values(
     ----------
     .. [1] Zou, Donner (2008), Statistics in Medicine 27:1693-1702, doi:10.1002/sim.3095
     """
-    if not 0 < prevalence < 1:
-        raise ValueError(f"prevalence must be within (0, 1), got {prevalence}")
+    check_prevalence(prevalence)
     binary = confusion.against_rest(positive)
     cleared, found = (recall(binary, name, level=level) for name in binary.categories)
     missed, alarmed = _complement(found), _complement(cleared)

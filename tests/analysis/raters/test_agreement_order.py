@@ -310,7 +310,7 @@ def test_the_change_of_a_time_is_that_of_scipy_however_many_values_are_equal():
     n_without = 0
     for _ in range(200):
         n, n_values = rng.integers(3, 50), rng.integers(2, 50)
-        labels = pd.DataFrame({"item": range(n), "rater": "ada", "category": "similar", "position": range(n)})
+        labels = pd.DataFrame({"item": range(n), "rater": "ada", "category": "similar"})
         labels["position"] = rng.integers(0, n_values, n)
         labels["dwell_ms"] = rng.integers(0, rng.integers(2, 50), n)
         (effect,) = trend_effects(labels, outcomes=["dwell_ms"])
