@@ -79,6 +79,17 @@ def duration(seconds: float, digits: int = 3) -> str:
     return f"{significant(seconds / 1e-9, digits)} ns"
 
 
+def minute(at_utc: str) -> str:
+    """Return the minute of an ISO 8601 time.
+
+    Examples
+    --------
+    >>> minute("2026-11-20T12:00:59.5+00:00")
+    '2026-11-20 12:00'
+    """
+    return at_utc[:16].replace("T", " ")
+
+
 def is_device(file_name: str) -> bool:
     """Return whether Windows takes a file name for a device, which it does whatever the extension is.
 

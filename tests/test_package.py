@@ -157,7 +157,7 @@ def test_the_demo_starts_from_the_wheel_alone(installed, tmp_path):
             server.terminate()
     assert health == "ok"
     assert len(links) == 2
-    assert links[0].endswith("?page=report\n")
+    assert links[0].endswith("?page=results\n")
     assert all("<form" in page for page in pages)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from analysis.document import Block, Paragraph, estimate, table
 from analysis.statistics.intervals import Estimate, wilson
-from analysis.text import joined, percent
+from analysis.text import joined, minute, percent
 
 MORE, LESS, CANNOT_TELL = "more often than by guessing", "less often than by guessing", "cannot tell"
 
@@ -130,4 +130,4 @@ def attention_blocks(checks: AttentionChecks) -> Iterator[Block]:
 
 
 def _minute(at_utc: str | None) -> str:
-    return f"{at_utc[:16].replace('T', ' ')} UTC" if at_utc else "unknown time"
+    return f"{minute(at_utc)} UTC" if at_utc else "unknown time"

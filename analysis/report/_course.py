@@ -8,6 +8,7 @@ from analysis.raters.agreement import WeightedEstimates
 from analysis.report._attention import AttentionChecks, attention_blocks
 from analysis.report._settings import ReportStyle
 from analysis.statistics.intervals import Estimate
+from analysis.text import minute
 
 
 @dataclass(frozen=True)
@@ -184,23 +185,24 @@ def course_sections(course: Course | None, style: ReportStyle, *, interim: bool)
 def _course(course: Course, *, interim: bool) -> Iterator[Block]:
     if course.unblinded:
         unblinded = course.unblinded
-        on = f" on {_day(unblinded.at_utc)}" if unblinded.at_utc else ""
+        on = f" on {_minute(unblinded.at_utc)}" if unblinded.at_utc else ""
         why = f": {unblinded.why}" if unblinded.why else "."
         yield Paragraph(f"The study was unblinded{on} by {unblinded.by}{why}")
     if course.steps:
-        rows = [(_day(row.at_utc), row.step, row.by, row.why) for row in course.steps]
-        yield table("Steps of the study, with the reasons given.", ("Day", "Step", "By", "Why"), rows)
+        rows = [(_minute(row.at_utc), row.step, row.by, row.why) for row in course.steps]
+        yield table("Steps of the study, with the reasons given.", ("Time", "Step", "By", "Why"), rows)
     else:
         yield Paragraph("The study has not moved to another step since its plan was created.")
     if course.later:
-        added = [(_day(row.at_utc), row.items, row.planned) for row in course.later]
+        added = [(_minute(row.at_utc), row.items, row.planned) for row in course.later]
         words = "Items that were imported after the plan was drawn, and how many of them are in the plan."
-        yield table(words, ("Day", "Items", "In the plan"), added, numeric=(1, 2))
+        yield table(words, ("Time", "Items", "In the plan"), added, numeric=(1, 2))
     if course.people:
         people = [
-            (_day(row.at_utc), row.change, row.name or "", row.successor or "", row.why or "") for row in course.people
+            (_minute(row.at_utc), row.change, row.name or "", row.successor or "", row.why or "")
+            for row in course.people
         ]
-        yield table("Changes of reviewers.", ("Day", "Change", "Reviewer", "Successor", "Why"), people)
+        yield table("Changes of reviewers.", ("Time", "Change", "Reviewer", "Successor", "Why"), people)
     if course.changed_pairs:
         pairs = [(row.a, row.b, row.items) for row in course.changed_pairs]
         words = "Pairs that share items although the plan did not intend it: one reviewer took over items of another."
@@ -302,5 +304,5 @@ def _selection(selection: ChosenItems, positive: str | None, level: str) -> Iter
     )
 
 
-def _day(at_utc: str) -> str:
-    return f"{at_utc[:16].replace('T', ' ')} UTC" if at_utc else ""
+def _minute(at_utc: str) -> str:
+    return f"{minute(at_utc)} UTC" if at_utc else ""

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from analysis.text import counted, joined
+from analysis.text import counted, joined, minute
 from labeler.cli.common import json_option, now, out_option, remark, show, show_json, write_text
 from labeler.cli.options import options_of
 from labeler.errors import InputError
@@ -221,5 +221,7 @@ def _row_of_message(message: Message) -> dict[str, Any]:
 
 
 def _printable(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the row with each text on one line, without control characters."""
+    """Return the row for people: times to the minute, and each text on one line, without control characters."""
+    row = {"written (UTC)" if name == "created_utc" else name: value for name, value in row.items()}
+    row["written (UTC)"] = minute(row["written (UTC)"])
     return {name: " ".join(one_line(value).split()) if isinstance(value, str) else value for name, value in row.items()}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from analysis.text import counted, joined
+from analysis.text import counted, joined, minute
 from labeler.studies.people import identity
 from labeler.studies.store import Database, actions, events
 from labeler.studies.store.actions import LogAction
@@ -131,7 +131,7 @@ def log_sentences(db: Database, *, with_details: bool) -> list[dict[str, str]]:
     shown = identity.shown_names(db)
     return [
         {
-            "time (UTC)": event.at_utc[:16].replace("T", " "),
+            "time (UTC)": minute(event.at_utc),
             "by": shown.get(event.actor, event.actor),
             "what": _phrase(event.action, event.details) if with_details else event.action,
         }

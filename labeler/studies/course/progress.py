@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from math import exp, sqrt
 from typing import Any
 
+from analysis.text import minute
 from labeler.studies.model import Kind, Person, State, Task
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import ALLOWED, Action
@@ -141,7 +142,7 @@ def rows(paces: Iterable[Pace]) -> list[dict[str, Any]]:
             "seconds per item": _rounded(pace.time_on_task_s),
             "without picture": pace.n_unseen,
             "labels per day": _rounded(pace.labels_per_day),
-            "last seen (UTC)": pace.last_seen_utc and pace.last_seen_utc[:16].replace("T", " "),
+            "last seen (UTC)": pace.last_seen_utc and minute(pace.last_seen_utc),
             "hours left": _rounded(pace.hours_left),
             "estimated finish": _finish(pace),
             "state": describe(pace),

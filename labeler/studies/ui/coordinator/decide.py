@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from analysis.text import counted
+from analysis.text import counted, minute
 from labeler import marks
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.course.calibrating import CalibrationResult
@@ -217,14 +217,14 @@ def show_message(db: Database, message: Message, codes: list[str], *, with_name:
     queue.move(COMMENTS, codes, message.code, pressed)
     sender = [message.reviewer] if with_name else []
     marks = [*(["flagged"] if message.flag else []), *([] if message.is_answered else ["not answered"])]
-    st.text(" · ".join([minute(message.created_utc), *sender, *marks]))
+    st.text(" · ".join([f"{minute(message.created_utc)} UTC", *sender, *marks]))
     if message.comment:
         st.text(f"“{message.comment}”")
     if st.button("Open the item, for example to exclude it", key=f"open-{message.code}", type="tertiary"):
         st.session_state[one_item.MOVED_TO] = message.item
         go_to("Item")
     for reply in message.replies:
-        st.text(f"{reply.written_by}, {minute(reply.created_utc)}: {reply.text}")
+        st.text(f"{reply.written_by}, {minute(reply.created_utc)} UTC: {reply.text}")
 
 
 def answer_message(db: Database, message: Message, codes: list[str], person: str) -> None:
@@ -250,11 +250,6 @@ def _choose(key: str, words: str) -> None:
     """Put a standard answer before the words that the person types."""
     own = st.session_state.get(f"answer-{key}", "").strip()
     st.session_state[f"answer-{key}"] = f"{words} {own}".strip()
-
-
-def minute(created_utc: str) -> str:
-    """Return a stored time as text, rounded down to the minute."""
-    return f"{created_utc[:16].replace('T', ' ')} UTC"
 
 
 def render_calibration(db: Database, person: str) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
-from analysis.text import counted
+from analysis.text import counted, minute
 from labeler import network
 from labeler.studies.course import coordinating, joining
 from labeler.studies.course.joining import MAX_DAYS, MAX_WAITING, Admitted, LinkForAll, Waiting
@@ -47,10 +47,7 @@ def waiting_people(db: Database, waiting: Sequence[Waiting], actor: str, *, can_
     """Show who waits, with the buttons that admit and turn away all of them, or those that are chosen."""
     with box(f"{counted(len(waiting), 'person waits', 'people wait')} to be admitted"):
         by_hash = {one.secret_hash: one for one in waiting}
-        rows = [
-            {"Name": one.name, "E-mail": one.email or "—", "Asked (UTC)": one.asked_utc[:16].replace("T", " ")}
-            for one in waiting
-        ]
+        rows = [{"Name": one.name, "E-mail": one.email or "—", "Asked (UTC)": minute(one.asked_utc)} for one in waiting]
         st.dataframe(rows, hide_index=True, key="waiting-table", alt="People who wait to be admitted")
         some = st.multiselect(
             "Whom", list(by_hash), format_func=lambda secret: by_hash[secret].name, key=fresh("waiting"),

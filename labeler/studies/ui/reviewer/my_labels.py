@@ -9,7 +9,7 @@ from html import escape
 
 import streamlit as st
 
-from analysis.text import counted, joined
+from analysis.text import counted, joined, minute
 from labeler import marks
 from labeler.errors import NotAssigned
 from labeler.program import program
@@ -102,9 +102,8 @@ def show_row(db: Database, own: OwnLabel, *, can_revise: bool) -> None:
             component.still(still, words)
     sure = f", {('a guess', 'fairly sure', 'certain')[own.confidence - 1]}" if own.confidence else ""
     answer.markdown(f"**{marks.describe(own.task.answer or '')}**{sure}" + (" · flagged" if own.flag else ""))
-    when = f"{own.created_utc[:16].replace('T', ' ')} UTC"
     looked = [] if own.time_on_task_ms is None else [describe_seconds(own.time_on_task_ms / 1000)]
-    more.text(" · ".join([when, *looked, *(["revised"] if own.n_revisions else [])]))
+    more.text(" · ".join([f"{minute(own.created_utc)} UTC", *looked, *(["revised"] if own.n_revisions else [])]))
     if own.comment:
         more.text(f"“{own.comment}”")
     for reply in own.replies:
