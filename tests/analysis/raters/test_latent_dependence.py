@@ -1,13 +1,11 @@
-"""Models of dependent errors, and the status that is shown with every number of a latent class model."""
+"""Models of dependent errors."""
 
-import json
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.document import to_json
 from analysis.raters.consensus._dependence import (
     DIFFICULTY,
     HARD,
@@ -19,14 +17,11 @@ from analysis.raters.consensus._dependence import (
     alternatives,
 )
 from analysis.raters.consensus._model import all_cells, fit, patterns_of
-from analysis.report import Resampling
 from tests.analysis.raters.simulated import Rater, Simulated, SimulatedDesign, simulate
-from tests.analysis.report.reports import summarise, to_html, to_markdown
 
 PEOPLE = (Rater("r1", 0.9, 0.85), Rater("r2", 0.8, 0.75), Rater("r3", 0.75, 0.85), Rater("r4", 0.7, 0.7))
 CLASSIFIERS = (Rater("c1", 0.9, 0.9), Rater("c2", 0.6, 0.8))
 COPIED = 0.95
-RESAMPLED = Resampling(1, 0, 100, 19)
 
 
 @cache
@@ -45,12 +40,6 @@ def copying(n_reviewers=3):
 def alternatives_of(labels):
     patterns = patterns_of(labels)
     return alternatives(Family("reviewers", patterns, fit(patterns)))
-
-
-def report_of(study, *, verdicts=True, **options):
-    answers = study.labels.rename(columns={"rater": "reviewer", "category": "label"})
-    table = study.verdicts if verdicts else study.verdicts.iloc[:0]
-    return summarise(answers, table, resampling=RESAMPLED, **options)
 
 
 @pytest.mark.parametrize("which", [None, DIFFICULTY, HARD, (0, 1), (1, 2)])
@@ -129,31 +118,3 @@ def test_a_copying_reviewer_is_found_by_name_among_all_pairs():
 def test_three_reviewers_rest_on_independence():
     models, _ = alternatives_of(copying().labels)
     assert {model.p for model in models} == {None}
-    content = report_of(copying(), verdicts=False)
-    assert {row["state"] for row in content["consensus"]["latent"]["reviewers"]} == {"untestable"}
-    assert "cannot test" in to_html(content)
-
-
-def test_the_numbers_of_a_copying_reviewer_are_withheld_in_every_form():
-    content = report_of(copying())
-    latent = content["consensus"]["latent"]
-    rows = [latent["prevalence"], *latent["reviewers"]]
-    rows += [row["positive"]["latent"] for row in content["classifiers"].values()]
-    assert {row["state"] for row in rows if row is not latent["prevalence"]} == {"rejected"}
-    for row in rows:
-        assert (row if "value" in row else row["sensitivity"])["value"] is None
-    assert latent["undecided"] is None
-    read = json.loads(to_json(content))
-    for page in (to_html(read), to_markdown(read)):
-        assert "numbers of this model are withheld" in page
-        assert "98." not in page.split("Latent class")[-1].split("Confusion")[0]
-
-
-def test_the_numbers_of_a_copying_reviewer_are_shown_on_request_with_their_state():
-    content = report_of(copying(), show_rejected=True)
-    first = content["consensus"]["latent"]["reviewers"][0]
-    assert first["sensitivity"]["value"] > 0.94  # the true value is .90; the copied labels lead to this wrong estimate
-    assert first["state"] == "rejected"
-    assert "do not trust" in to_html(content)
-    pair = content["consensus"]["latent"]["state"]["pair_fit"]
-    assert (pair["a"], pair["b"]) == ("r1", "r2") and pair["observed"] > pair["expected"]

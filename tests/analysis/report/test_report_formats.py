@@ -137,17 +137,6 @@ def test_latex_has_no_fault_and_texts_from_a_file_are_the_same(content):
         assert write(read) == write(content)
 
 
-def test_the_table_of_the_paper_is_in_the_page():
-    (table,) = (
-        rows for rows in Tables(to_html(replication(), {})).tables if rows[0][0] == "Pair" and rows[0][2] == "Agreed"
-    )
-    shown = [[*row[:3], row[3].split(" (")[0]] for row in table[1:]]
-    assert shown == [
-        ["R1 – R2", "98", "46", "46.9 %"], ["R1 – R3", "98", "56", "57.1 %"], ["R1 – R4", "97", "34", "35.1 %"],
-        ["R2 – R3", "98", "52", "53.1 %"], ["R2 – R4", "97", "75", "77.3 %"], ["R3 – R4", "98", "61", "62.2 %"],
-    ]  # fmt: skip
-
-
 def test_the_figures_are_in_the_page_and_named_in_markdown_and_latex(content):
     drawn = draw(content)
     page = Page(to_html(content, drawn))
