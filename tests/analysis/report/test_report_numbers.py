@@ -113,7 +113,7 @@ SHARES = (
 
 
 NAMES = (*DESIGNS, "k = 2, bare", "k = 3 with overlap, bare")
-SLOW = {"k = 2 with overlap", "k = 3", "all by all", "k = 3 with overlap, bare"}
+SLOW = {"k = 2", "k = 2 with overlap", "k = 3", "all by all", "k = 3 with overlap, bare"}
 
 
 @pytest.fixture(params=some_slow(NAMES, SLOW))
@@ -158,12 +158,11 @@ def test_items_labels_and_pairs_add_up(content):
 
 
 def test_without_third_labels_the_majority_decides_nothing_but_ties_of_two():
-    agreement = report("k = 2")["agreement"]
+    decided, agreement = (report("k = 2, bare")[part] for part in ("consensus", "agreement"))
     total = sum(pair["agree"] for pair in agreement["pairs"])
     assert agreement["coefficients"]["percent_agreement"]["value"] == pytest.approx(
         total / agreement["n_items_with_two_labels"]
     )
-    decided = report("k = 2, bare")["consensus"]
     assert decided["majority"]["majority"] == decided["agreed"]
     assert decided["majority"]["split"] == decided["split"]
 
@@ -195,7 +194,7 @@ def test_what_was_put_in_is_counted(full):
 
 
 def test_own_revisions_change_only_the_row_after_them():
-    made, content = study("k = 2"), report("k = 2")
+    made, content = study("k = 3 with overlap"), report("k = 3 with overlap")
     first_only = made.answers.iloc[: made.answers["kind"].isin(["retest", "calibration"]).idxmax()]
     before = summarise(first_only, made.verdicts)["agreement"]
     assert before["coefficients"]["percent_agreement"] == content["agreement"]["coefficients"]["percent_agreement"]
@@ -287,19 +286,8 @@ def plain(name):
     return summarise(study(name).answers, study(name).verdicts)
 
 
-@cache
-def in_another_order(name):
-    return summarise(*shuffled(study(name), 1))
-
-
-@pytest.mark.parametrize("name", some_slow(["k = 2 with overlap", "k = 3"], {"k = 3"}))
-def test_the_order_of_rows_changes_no_number(name):
-    found = differences(plain(name), in_another_order(name))
-    assert [d.place for d in found if ".scores.threshold." not in d.place] == []
-
-
-def test_the_order_of_rows_changes_no_threshold():
-    assert not differences(plain("k = 3"), in_another_order("k = 3"))
+def test_the_order_of_rows_changes_no_number():
+    assert not differences(plain("k = 3"), summarise(*shuffled(study("k = 3"), 1)))
 
 
 @pytest.mark.slow
@@ -308,15 +296,12 @@ def test_the_order_of_rows_changes_no_resampled_number():
     assert not differences(report("k = 3"), summarise(answers, verdicts, resampling=SMALL))
 
 
-def indexed(table, index):
-    return table.set_axis(index[: len(table)], axis=0)
-
-
 def test_another_index_of_the_tables_changes_no_number():
-    made = study("k = 2 with overlap")
-    for index in (range(1000, 0, -1), [n // 2 for n in range(1000)]):
-        answers, verdicts = (indexed(table, index) for table in (made.answers, made.verdicts))
-        assert differences(plain("k = 2 with overlap"), summarise(answers, verdicts)) == []
+    made = study("k = 3")
+    answers, verdicts = (
+        table.set_axis([-n // 2 for n in range(len(table))]) for table in (made.answers, made.verdicts)
+    )
+    assert differences(plain("k = 3"), summarise(answers, verdicts)) == []
 
 
 @pytest.mark.slow
@@ -330,9 +315,9 @@ def test_reviewers_by_other_names_in_the_same_order_have_the_same_numbers():
 
 
 def test_names_in_the_other_order_change_nothing_but_the_sides_of_pairs():
-    made = study("k = 2 with overlap")
+    made = study("k = 3")
     names = dict(zip(["ada", "ben", "cleo", "dan"], ["dan", "cleo", "ben", "ada"], strict=True))
-    one = plain("k = 2 with overlap")
+    one = plain("k = 3")
     other = summarise(made.answers.replace({"reviewer": names}), made.verdicts)
     for part in ("consensus", "classifiers", "comparisons", "left_out"):
         assert differences(one[part], other[part]) == [] if isinstance(one[part], dict) else one[part] == other[part]
@@ -458,16 +443,17 @@ def test_the_measures_of_a_classifier_are_means_over_the_benchmarks_of_an_applic
 
 
 def test_each_classifier_has_the_measures_of_the_items_that_have_them():
-    content = measured_report(("a", "z", "heuristic", {"m1": 0.2}), ("a", "z", "same", {"cosine": 0.4}))
-    assert {name: rows[0]["means"] for name, rows in content["measures"].items()} == {
-        "heuristic": {"m1": 0.2}, "same": {"cosine": 0.4},
-    }  # fmt: skip
     content = measured_report(
-        ("a", "z", "heuristic", {"m1": 0.2}), ("b", "z", "heuristic", {}), ("c", "y", "heuristic", {})
-    )
-    assert content["measures"]["heuristic"] == [{"application": "z", "n": 1, "means": {"m1": 0.2}}]
-    content = measured_report(("a", "z", "heuristic", {"m1": 0.2}), ("b", "y", "heuristic", {"m1": 0.4, "m2": 0.6}))
-    assert content["measures"]["heuristic"][1] == {"application": "z", "n": 1, "means": {"m1": 0.2, "m2": None}}
+        ("a", "z", "heuristic", {"m1": 0.2}), ("b", "z", "heuristic", {}), ("c", "x", "heuristic", {}),
+        ("d", "y", "heuristic", {"m1": 0.4, "m2": 0.6}), ("a", "z", "same", {"cosine": 0.4}),
+    )  # fmt: skip
+    assert content["measures"] == {
+        "heuristic": [
+            {"application": "y", "n": 1, "means": {"m1": 0.4, "m2": 0.6}},
+            {"application": "z", "n": 1, "means": {"m1": 0.2, "m2": None}},
+        ],
+        "same": [{"application": "z", "n": 1, "means": {"cosine": 0.4}}],
+    }
     assert "measures-by-application" in draw(json.loads(to_json(content)))
 
 
@@ -494,7 +480,7 @@ def test_the_parameters_of_the_verdicts_are_listed_once_in_json_and_page():
     assert "<td>cut = 0.2, drop = 0, version = 3</td>" in page
 
 
-def test_the_page_holds_the_heat_map_of_the_heuristic_only_and_names_as_text():
+def test_the_page_holds_the_heat_map_of_the_heuristic_only():
     page = to_html(measured_report(("a", "org/app", "heuristic", {"m1": 0.2512, "m2": 0.1})))
     figure = page[page.index("<svg", page.index('id="confusion-matrices"')) :]
     assert HEAT_MAP in figure
@@ -502,9 +488,6 @@ def test_the_page_holds_the_heat_map_of_the_heuristic_only_and_names_as_text():
     content = measured_report(("a", "z", "same", {"cosine": 0.2}))
     assert HEAT_MAP not in to_html(content)
     assert "measures-by-application" not in draw(content)
-    page = to_html(measured_report(("a", "<script>alert(1)</script>", "heuristic", {"m1": 0.2})))
-    assert "<script" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; (1)" in page
     content = measured_report(("a", "z", "heuristic", {"m1": 0.2, "m2": np.nan}), parameters=registry())
     assert to_html(json.loads(to_json(content))) == to_html(content)
 

