@@ -12,6 +12,7 @@ from analysis.document.figures import to_svg
 from analysis.methods.steady import charts, document, survey
 from analysis.runs.benchmark import Benchmark
 from analysis.runs.steady import RULES, _centred_outliers, _differ, class_of_benchmark, elbow, outliers, steady_run
+from tests.conftest import some_slow
 
 
 def run(*levels, noise=0.01, seed=1):
@@ -94,7 +95,7 @@ def test_a_constant_run_and_a_run_of_1000_iterations_have_a_class(rule):
     assert steady_run(run((1000, 1.0)), rule).start == 0
 
 
-@pytest.mark.parametrize("n", [1000, 4000])
+@pytest.mark.parametrize("n", [1000, 2000])
 def test_the_last_500_iterations_must_be_steady_whatever_the_length(n):
     late, early = run((n - 490, 1.3), (490, 1.0)), run((n - 510, 1.3), (510, 1.0))
     assert steady_run(late, "quick").start is None
@@ -205,8 +206,13 @@ def suite():
     ]
 
 
-def test_a_survey_counts_classes_and_holds_the_json_of_the_specification():
-    found = survey(suite(), rule="quick")
+@pytest.fixture(scope="module")
+def surveyed():
+    return survey(suite(), rule="quick")
+
+
+def test_a_survey_counts_classes_and_holds_the_json_of_the_specification(surveyed):
+    found = surveyed
     assert found.benchmark_classes == {"steady state": 1, "inconsistent": 1, "no steady state": 1}
     assert found.run_classes == {"steady state": 3, "no steady state": 2}
     content = json_values(found)
@@ -220,11 +226,11 @@ def test_a_survey_counts_classes_and_holds_the_json_of_the_specification():
     ]
 
 
-def test_processes_the_order_of_benchmarks_and_other_versions_do_not_change_the_result():
+def test_processes_the_order_of_benchmarks_and_other_versions_do_not_change_the_result(surveyed):
     done = []
     with ThreadPoolExecutor(2) as pool:
         parallel = survey(suite()[::-1], rule="quick", mapper=pool.map, advance=lambda *of: done.append(of))
-    assert json_values(parallel) == json_values(survey(suite(), rule="quick"))
+    assert json_values(parallel) == json_values(surveyed)
     assert done == [(at, 4) for at in (1, 2, 3, 4)]
     both = Benchmark.of_series(
         "b", [run((3000, 1.0)), run((2800, 1.2), (200, 1.0))], conditions={"version": ("old", "new")}
@@ -234,8 +240,8 @@ def test_processes_the_order_of_benchmarks_and_other_versions_do_not_change_the_
     }  # fmt: skip
 
 
-def test_the_report_says_what_never_becomes_steady_and_what_is_too_short():
-    text = " ".join(to_text(document(survey(suite(), rule="quick"))).split())
+def test_the_report_says_what_never_becomes_steady_and_what_is_too_short(surveyed):
+    text = " ".join(to_text(document(surveyed)).split())
     assert "By the rule quick, 3 of 5 runs (60.0 %) become steady." in text
     assert "For 1 of 4 benchmarks, no run becomes steady: never." in text
     assert (
@@ -245,7 +251,7 @@ def test_the_report_says_what_never_becomes_steady_and_what_is_too_short():
     assert "1 run is too short to find the end of warm-up (20 iterations; 1,000 needed): short (run 0)." in text
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", some_slow(RULES, {"published"}))
 def test_each_rule_has_a_page_with_figures_and_escaped_names(rule):
     found = survey(suite(), rule=rule)
     html = to_html(document(found), {name: to_svg(chart) for name, chart in charts(found).items()})

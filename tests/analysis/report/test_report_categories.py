@@ -95,7 +95,7 @@ def test_two_labels_per_item_do_not_identify_the_model():
 
 
 def test_labels_that_one_reviewer_copied_contradict_the_model():
-    labels, _ = simulated(120, errors_of(0.7, 0.65, 0.6), np.full(4, 0.25), seed=4)
+    labels, _ = simulated(120, errors_of(0.8, 0.75, 0.7), np.full(4, 0.25), seed=4)
     draws = {"n_draws": 19, "rng": np.random.default_rng(1)}
     fitting = true_categories(labels, NAMES, **draws)
     copied = labels[labels["rater"] == "r0"].assign(rater="r3")

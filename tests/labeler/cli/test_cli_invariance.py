@@ -115,7 +115,7 @@ CHANGED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("command", some_slow(OPTIONS, {"trust"}))
+@pytest.mark.parametrize("command", some_slow(OPTIONS, {"trust", "spread", "order"}))  # files are read alike
 @pytest.mark.parametrize("change", some_slow(CHANGED, set(list(CHANGED)[::2])))
 def test_no_number_depends_on_names_copies_or_the_order_of_files_and_rows(tmp_path, expected, command, change):
     files, options = CHANGED[change]
@@ -154,7 +154,7 @@ def test_a_copy_is_counted_once_and_said(tmp_path, command):
     )
 
 
-@pytest.mark.parametrize("command", some_slow(["check", "order", "trust", "contexts"], {"trust"}))
+@pytest.mark.parametrize("command", some_slow(["check", "order", "trust", "contexts"], {"order", "trust", "contexts"}))
 def test_nothing_is_called_faster_or_slower_where_nobody_knows_what_is_better(tmp_path, command):
     (file,) = write(tmp_path / "files", {"a.csv": [(*row[:4], "", *row[5:]) for row in table()]})
     against = ("--against", file) if command == "check" else ()

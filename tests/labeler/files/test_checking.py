@@ -137,26 +137,31 @@ def files(tmp_path):
     return labels, verdicts
 
 
-def of_files(folder, *given, notes=(), options=QUICK):
-    file = folder / "report.json"
-    file.write_text(to_json(report_of_files(*given, notes, options)))
-    return file
+@pytest.fixture(scope="module")
+def report_on_files(tmp_path_factory):
+    """The text of a report on these files, with a note."""
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "labels.csv").write_text(LABELS)
+    (folder / "verdicts.csv").write_text(VERDICTS)
+    return to_json(report_of_files(folder / "labels.csv", folder / "verdicts.csv", ("Mind this.",), SMALL))
 
 
-@pytest.mark.parametrize("options", [QUICK, SMALL])
-def test_a_report_on_files_agrees_with_them_and_its_notes_are_taken_as_they_are(files, tmp_path, options):
-    file = of_files(tmp_path, *files, notes=("Mind this.",), options=options)
+@pytest.fixture
+def file(report_on_files, tmp_path):
+    (tmp_path / "report.json").write_text(report_on_files)
+    return tmp_path / "report.json"
+
+
+def test_a_report_on_files_agrees_with_them_and_its_notes_are_taken_as_they_are(files, file):
     assert written_reports.check_files(*files, file) == []
 
 
-def test_another_line_in_the_label_file_is_found(files, tmp_path):
-    file = of_files(tmp_path, *files)
+def test_another_line_in_the_label_file_is_found(files, file):
     files[0].write_text(LABELS.replace("x2,ben,dissimilar", "x2,ben,similar"))
     assert {"hashes.answers", "consensus.split"} <= set(places(written_reports.check_files(*files, file)))
 
 
-def test_verdicts_left_out_are_found(files, tmp_path):
-    file = of_files(tmp_path, *files)
+def test_verdicts_left_out_are_found(files, file):
     found = places(written_reports.check_files(files[0], None, file))
     assert "classifiers.rule.against.n" in found
     assert "hashes.verdicts" in found
@@ -228,10 +233,10 @@ def test_a_report_whose_notes_are_no_list_is_refused(files, fresh, notes):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("agreement", None), ("agreement", []), ("classifiers", 5), ("consensus", "x"), ("hashes", None)],
+    [("agreement", []), ("classifiers", 5), ("hashes", None)],
 )
-def test_a_report_with_another_thing_in_the_place_of_a_part_differs(files, tmp_path, name, value):
-    file = with_part(of_files(tmp_path, *files), name, value)
+def test_a_report_with_another_thing_in_the_place_of_a_part_differs(files, file, name, value):
+    with_part(file, name, value)
     assert any(place.startswith(name) for place in places(written_reports.check_files(*files, file)))
 
 

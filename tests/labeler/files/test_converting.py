@@ -10,7 +10,6 @@ from hypothesis import given, settings, strategies as st
 from pyarrow import parquet
 
 from analysis.runs.benchmark import Benchmark, in_order
-from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.files import gathering
 from labeler.files.formats import FORMATS, Source, read, read_benchmarks, writing
@@ -258,15 +257,6 @@ def test_a_table_is_replaced_and_a_folder_is_not(tmp_path):
     converted(tmp_path, uploaded({"a.json": b"[[1],[2]]"}), "icpe")
     with pytest.raises(InputError, match=r"out\.icpe already exists\."):
         converted(tmp_path, uploaded({"a.json": b"[[1],[2]]"}), "icpe")
-
-
-def test_the_demo_data_survive_binary_and_text(tmp_path):
-    demo = bundled("data", "demo", "demo.parquet")
-    expected = hashes([Source("demo", path=demo)])
-    out, _done = converted(tmp_path, [Source("demo", path=demo)], "parquet")
-    assert hashes([Source(str(out), path=out)]) == expected
-    out, _done = converted(tmp_path, [Source("demo", path=demo)], "icpe")
-    assert sorted(hashes(importing.files_below([out])).values()) == sorted(expected.values())
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)

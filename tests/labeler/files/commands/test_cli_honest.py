@@ -213,7 +213,7 @@ LONG = {"noise", "trust"}  # commands that resample
 
 
 def some_files(command):
-    """Every day a command reads some of the files: which of them, is in `labeler check FILE` and the same for all."""
+    """Every day `labeler check FILE` reads each file, and the other commands read one of several."""
     return 40 if command[0] in LONG else 1 if len(command) == 2 and command[0] == "check" else 5
 
 

@@ -123,6 +123,7 @@ def test_a_file_name_that_is_no_text_is_refused_or_becomes_text():
     assert isinstance(outcome, Refused) or (outcome[0].name + outcome[0].application).encode()
 
 
+@pytest.mark.slow
 def test_the_real_data_are_read_completely(icpe_dir):
     found = list(sources([icpe_dir / "timeseries"]))
     assert len(found) == 203

@@ -92,7 +92,7 @@ def test_k6_knows_times_of_own_metrics():
     assert found(read("k6", json.dumps({"metrics": own}))) == {"my_time [avg]": ([[0.002]], "s", "lower")}
 
 
-@pytest.mark.parametrize("blanks", [" " * 300_000, "\n" * 300_000, "x " * 100_000], ids=["line", "lines", "words"])
+@pytest.mark.parametrize("blanks", [" " * 100_000, "\n" * 100_000, "x " * 33_000], ids=["line", "lines", "words"])
 def test_long_runs_of_blanks_take_no_time(blanks):
     began = time.process_time()
     for word in (" ops/sec ", " time:", "test a ... bench:", "Running 3s test @ a"):
@@ -100,7 +100,7 @@ def test_long_runs_of_blanks_take_no_time(blanks):
         assert not any(FORMATS[name].detect("a", content) for name in ("benchmarkjs", "cargo-bench"))
         FORMATS["wrk"].detect("a", content)
     assert stored_unit(blanks) == (blanks, 1.0, "")
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 3
 
 
 def test_outputs_of_several_processes_in_one_file_are_several_runs():

@@ -45,9 +45,15 @@ FILE = 'values = "file"\nfile = "out.json"'
 STDOUT = 'values = "stdout"'
 
 
-def test_the_table_has_every_run_with_its_place_and_conditions(tmp_path):
-    plan = parse_plan(TWO_OF_EACH)
-    rows = measured(tmp_path, plan)
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    """The rows of the plan above, measured without an interruption, and the folder of its commands."""
+    folder = tmp_path_factory.mktemp("unbroken")
+    return measured(folder / "unbroken", parse_plan(TWO_OF_EACH), folder), folder
+
+
+def test_the_table_has_every_run_with_its_place_and_conditions(unbroken):
+    plan, (rows, _) = parse_plan(TWO_OF_EACH), unbroken
     by_step = {}
     for row in rows:
         by_step.setdefault(int(row["recorded:step"]), []).append(row)
@@ -135,7 +141,7 @@ def test_reset_and_setup_come_before_each_run_and_are_not_measured(tmp_path):
     plan = plan_of(
         f"{write}('m')",
         f'values = "wall"\nreset_command = [{PYTHON}, "{write}(\'r\')"]\n'
-        f"setup = [{PYTHON}, \"import time; time.sleep(.3); {write}('s')\"]",
+        f"setup = [{PYTHON}, \"import time; time.sleep(.05); {write}('s')\"]",
         "runs = 2",
     )
     measured(tmp_path, plan)
@@ -225,13 +231,12 @@ def test_only_the_variables_that_are_named_are_taken_over(tmp_path, monkeypatch)
     assert [row["value"] for row in measured(tmp_path, plan)] == ["1.0", "0.0", "7.0"]
 
 
-def test_a_resumed_plan_equals_an_unbroken_one_but_for_times(tmp_path):
-    plan = parse_plan(TWO_OF_EACH)
-    unbroken = measured(tmp_path / "a", plan, tmp_path)
+def test_a_resumed_plan_equals_an_unbroken_one_but_for_times(tmp_path, unbroken):
+    plan, (expected, folder) = parse_plan(TWO_OF_EACH), unbroken
     for n in (1, 4, 10, None):
-        outcome = measure(plan, tmp_path / "b" / "results", tmp_path, limit=n)
+        outcome = measure(plan, tmp_path / "results", folder, limit=n)
         assert outcome.is_complete == (n is None)
-    assert but_for_times(rows_of(tmp_path / "b" / "results")) == but_for_times(unbroken)
+    assert but_for_times(rows_of(tmp_path / "results")) == but_for_times(expected)
 
 
 def test_a_table_cut_anywhere_is_mended_and_the_plan_goes_on(tmp_path):
@@ -283,23 +288,22 @@ measure(read_plan(folder / "plan.toml"), folder / "results", folder)
 """
 
 
-def test_a_measurement_that_is_killed_loses_at_most_the_run_under_way(tmp_path):
-    (tmp_path / "plan.toml").write_text(TWO_OF_EACH)
-    plan = parse_plan(TWO_OF_EACH)
+def test_a_measurement_that_is_killed_loses_at_most_the_run_under_way(unbroken):
+    plan, (expected, folder) = parse_plan(TWO_OF_EACH), unbroken
+    (folder / "plan.toml").write_text(TWO_OF_EACH)
     n_rows = 0
     for _attempt in range(2):
-        with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)]) as child:
-            table, before, deadline = tmp_path / "results" / NAME, n_rows, time.monotonic() + 60
+        with subprocess.Popen([sys.executable, "-c", KILLED, str(folder)]) as child:
+            table, before, deadline = folder / "results" / NAME, n_rows, time.monotonic() + 60
             while time.monotonic() < deadline and n_rows < before + 8:
                 n_rows = table.read_bytes().count(b"\n") if table.exists() else 0
                 time.sleep(0.002)
             child.send_signal(signal.SIGKILL)
         assert n_rows >= before + 8
-    outcome = measure(plan, tmp_path / "results", tmp_path)
+    outcome = measure(plan, folder / "results", folder)
     assert outcome.n_before >= 8
     assert outcome.n_before + outcome.n_made == n_steps(plan)
-    unbroken = measured(tmp_path / "unbroken", plan, tmp_path)
-    assert but_for_times(rows_of(tmp_path / "results")) == but_for_times(unbroken)
+    assert but_for_times(rows_of(folder / "results")) == but_for_times(expected)
 
 
 def test_a_folder_belongs_to_its_plan_and_may_get_more_runs(tmp_path):
@@ -324,7 +328,8 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
         measure(plan_of("pass", top='directory = "nowhere"'), tmp_path / "r", tmp_path)
 
 
-def test_two_measurements_cannot_share_a_table(tmp_path):
+def test_two_measurements_cannot_share_a_table(tmp_path, monkeypatch):
+    monkeypatch.setattr("labeler.files.measuring.table.LOCK_WAIT_S", 0.1)
     with MeasurementTable(tmp_path / NAME, ()), pytest.raises(InputError, match="another `labeler measure`"):
         MeasurementTable(tmp_path / NAME, ()).__enter__()
 
@@ -338,12 +343,12 @@ def test_without_interleaving_a_longer_plan_is_another_one(tmp_path):
 
 
 def test_the_time_left_is_that_of_the_runs_so_far(tmp_path):
-    plan = plan_of("import time; time.sleep(.2)", top="runs = 10")
+    plan = plan_of("import time; time.sleep(.1)", top="runs = 10")
     assert seconds_left(plan, []) is None
     measure(plan, tmp_path / "results", tmp_path, limit=2)
     done = done_so_far(plan, tmp_path / "results")
     assert seconds_left(plan, done) == pytest.approx(8 * sum(run.seconds for run in done) / 2)
-    assert 1.6 < seconds_left(plan, done) < 20
+    assert 0.8 < seconds_left(plan, done) < 20
 
 
 def test_the_table_is_also_there_as_parquet_once_all_runs_are_made(tmp_path):
