@@ -228,16 +228,10 @@ def test_runs_of_unequal_length_are_cut_only_for_patterns_with_a_warning():
     assert says(text_of(cut), "1 benchmark", "different lengths", "heuristic")
 
 
-def test_versions_and_the_order_of_benchmarks_and_runs_do_not_mix():
+def test_versions_do_not_mix():
     runs = bench("b", 1.0, 1.0, 5.0, 5.0).values
     mixed = Benchmark.of_series("b", runs, conditions={"version": ("old", "old", "new", "new")})
     assert {one.name: one.verdict for one in check([mixed]).benchmarks} == {"b @ old": "similar", "b @ new": "similar"}
-
-    def turned(benchmarks):
-        return [one.take(range(len(one.runs) - 1, -1, -1)) for one in reversed(benchmarks)]
-
-    after, before = [SLOWER, bench("c", *FIVE), WIDE], [BASE, bench("c", *FIVE, seed=8), WIDE]
-    assert json_values(check(turned(after), turned(before))) == json_values(check(after, before))
 
 
 # warnings

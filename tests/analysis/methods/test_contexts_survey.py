@@ -302,13 +302,6 @@ def test_a_benchmark_or_level_without_an_observer_effect_says_why():
     ]  # fmt: skip
 
 
-def test_without_a_stated_direction_a_context_is_lower_or_higher():
-    tight = {(v, c): [value, value * 1.01] for v, value in (("a", 2.0), ("b", 1.0)) for c in "xy"}
-    found = only(without_direction(measured(tight)))
-    assert [context.outcome for context in found.contexts] == ["lower", "lower"]
-    assert (found.n_faster, found.n_slower) == (0, 2)
-
-
 def test_a_cause_held_fixed_takes_the_spread_away_and_a_factor_without_effect_does_not():
     found = only(with_intervention(sweep(speedup=1.01), sweep(speedup=1.01, effect=0.0, seed=2)))
     assert (found.causal.free, found.causal.fixed) == ("", "stack aligned")

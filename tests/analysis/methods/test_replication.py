@@ -156,6 +156,8 @@ def test_high_for_almost_all_allows_one_in_ten():
                              for one in whole()]), "high for almost all").outcome  # fmt: skip
 
     assert [outcome(n_low) for n_low in (0, 2, 3)] == ["reproduced", "reproduced", "differs"]
+    part = survey(whole(m1=0.9, m2=0.9, m3=0.9, m3_with_mean=0.9, m4=0.9)[::3])
+    assert claim(part, "high for almost all").outcome == "cannot be known"
 
 
 def test_an_application_above_the_threshold_contradicts_that_a_measure_is_low():
@@ -254,22 +256,6 @@ def test_benchmarks_of_other_applications_and_without_a_verdict_are_named():
     assert claim(result, "that SAME calls").why.endswith(": too short.")
     assert says(str(replication.document(result)), "SAME", "1 benchmark", "too short")
     assert list(replication.charts(result)) == ["figure-1"]
-
-
-def test_every_row_that_differs_or_cannot_be_known_says_why():
-    for measured in (whole(), whole()[::3], whole(m2=0.1, m5=0.9), [made("a", "b")]):
-        for row in survey(measured).claims:
-            assert row.outcome in replication.OUTCOMES
-            assert row.why.endswith(".") or row.outcome.startswith("reproduced")
-
-
-@pytest.mark.parametrize(
-    ("part", "means"), [(slice(1), {}), (slice(0, 586, 30), {}), (slice(0, 586, 3), {"m1": 0.9, "m2": 0.9, "m3": 0.9})]
-)
-def test_a_part_of_the_data_decides_nothing_about_all_benchmarks(part, means):
-    result = survey(whole(**means)[part])
-    decided = {row.claim for row in result.claims if row.outcome in ("reproduced", "differs")}
-    assert all(words.startswith(("Share that", "M1 to M4 are high")) for words in decided)
 
 
 @pytest.mark.parametrize("change", ["more of the example", "another application less", "more benchmarks"])

@@ -1,6 +1,5 @@
 """Spread of runs, and the variability of a suite."""
 
-import gzip
 import json
 from itertools import combinations
 from math import inf, nan
@@ -208,20 +207,3 @@ def test_a_survey_is_plain_values_also_without_benchmarks_and_its_seed_decides_t
     suite = [benchmark(100, 100 + i, name=str(i)) for i in range(30)]
     assert survey(suite, resamples=50).v == survey(suite, resamples=50).v
     assert survey(suite, resamples=50, seed=2).v != survey(suite, resamples=50).v
-
-
-@pytest.mark.slow
-def test_buckets_of_real_benchmarks_are_those_of_a_pandas_one_liner(icpe_dir):
-    suite, rows = [], []
-    for path in sorted(icpe_dir.rglob("*.json.gz")):
-        with gzip.open(path) as file:
-            runs = json.load(file)
-        suite.append(Benchmark.of_series(path.name, tuple(map(np.asarray, runs)), application=path.name.split("#")[0]))
-        rows += [(path.name, sum(run) / len(run)) for run in runs]
-    values = pd.DataFrame(rows, columns=["b", "v"]).groupby("b")["v"]
-    spreads = (values.max() - values.min()) / values.mean()
-    found = survey(suite)
-    counted = pd.cut(spreads, [0, 0.05, 0.1, 0.25, 0.5, inf]).value_counts(sort=False)
-    assert list(found.overall.counts.values()) == counted.tolist()
-    assert len(suite) != 203 or counted.tolist() == [92, 33, 56, 15, 7]
-    assert found.v.value == pytest.approx(2 * spreads.nsmallest(len(spreads) * 95 // 100).max())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.document import json_values, to_html, to_text
+from analysis.document import json_values, to_text
 from analysis.document.figures import to_svg
 from analysis.methods.trust import (
     MERGED,
@@ -162,23 +162,6 @@ def test_random_shares_carry_their_standard_error():
 
 
 # -- figures
-
-
-def test_every_figure_of_the_document_is_drawn():
-    charts = trust_charts(suite())
-    assert list(charts) == ["coverage", "rejections", "false-alarms"]
-    named = [
-        block.name
-        for section in trust_document(suite()).sections
-        for block in section.blocks
-        if getattr(block, "name", "")
-    ]
-    assert sorted(named) == sorted(charts)
-    drawn = {name: to_svg(chart) for name, chart in charts.items()}
-    for svg in drawn.values():
-        assert "merged" in svg and "run means" in svg and "one sample" in svg
-    assert "median of 5 benchmarks" in drawn["rejections"] and "slower by" in drawn["rejections"]
-    assert to_html(trust_document(suite()), drawn).count("<svg") == 3
 
 
 def test_a_single_benchmark_is_named_and_has_no_bands():

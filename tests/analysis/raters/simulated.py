@@ -72,16 +72,12 @@ def simulate(
 ) -> Simulated:
     """Simulate a study: true categories, labels and verdicts.
 
-    Raises ValueError if a probability is not within [0, 1], a size is negative, there are fewer reviewers than `k`, two
-    raters share a name, or `shared_error` names an unknown rater.
-
     `reviewers` and `classifiers`: the raters. Their errors on an item depend only on its true category, its difficulty,
     and whether it is misleading; otherwise, raters err independently. `prevalence`: probability that an item is
     dissimilar, in [0, 1]; `item_difficulty`: by default, all items have average difficulty; `shared_error`: by default,
     no item is misleading. Items are named i0, i1, ...; block sizes differ by at most one item.
     """
     error = shared_error or SharedError(0.0, ())
-    _check(design, reviewers, classifiers, prevalence, item_difficulty or Difficulty(), error)
     raters = [*reviewers, *classifiers]
     dissimilar = rng.random(design.n_items) < prevalence
     chance = _chance_right(dissimilar, raters, item_difficulty or Difficulty(), rng)
@@ -139,30 +135,3 @@ def _table(
     names = np.array([rater.name for rater in raters], dtype=object)
     values = (items[row], names[column] if len(names) else names, called[row, column])
     return pd.DataFrame(dict(zip(columns, values, strict=True)))
-
-
-def _check(
-    design: SimulatedDesign,
-    reviewers: Sequence[Rater],
-    classifiers: Sequence[Rater],
-    prevalence: float,
-    difficulty: Difficulty,
-    error: SharedError,
-) -> None:
-    shares = {"prevalence": prevalence, "overlap": design.overlap, "hard_share": difficulty.hard_share}
-    shares |= {"share": error.share, "pull": error.pull}
-    for rater in (*reviewers, *classifiers):
-        shares |= {f"sensitivity of {rater.name}": rater.sensitivity, f"specificity of {rater.name}": rater.specificity}
-    wrong = next((name for name, value in shares.items() if not 0 <= value <= 1), None)
-    if wrong is not None:
-        raise ValueError(f"{wrong} must be within [0, 1], got {shares[wrong]}")
-    if design.n_items < 0 or difficulty.spread < 0:
-        raise ValueError(f"n_items and spread must be >= 0, got {design.n_items} and {difficulty.spread}")
-    if not 1 <= design.k <= len(reviewers):
-        raise ValueError(f"k must be within 1..{len(reviewers)}, the number of reviewers, got {design.k}")
-    names = [rater.name for rater in (*reviewers, *classifiers)]
-    if len(set(names)) < len(names):
-        raise ValueError(f"names of raters must differ, got {', '.join(names)}")
-    unknown = set(error.raters) - set(names)
-    if unknown:
-        raise ValueError(f"shared_error contains {sorted(unknown)[0]!r}, which is not among the raters")

@@ -74,13 +74,6 @@ def test_two_raters_by_hand():
     assert pair.mcnemar.p_mid == pair.p_holm == pytest.approx(2 * (1 + 12 + 66 + 110) / 4096)
 
 
-def test_mcnemar_of_a_published_table(golden_agreement):
-    case = golden_agreement["mcnemar_agresti"]
-    b, c = case["input"]["b"], case["input"]["c"]
-    (pair,) = leniency(label_table(["10"] * b + ["01"] * c)).pairs
-    assert pair.mcnemar.p == pytest.approx(case["expected"]["exact_p"], rel=1e-9)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_leniency_over_all_is_the_conditional_logit_of_statsmodels(seed):
     rows = simulated(150, [-0.6, 0.0, 0.2, 0.7], np.random.default_rng(seed))
@@ -308,7 +301,7 @@ def test_trend_of_a_time_is_by_ranks_and_its_change_by_medians():
 def test_the_change_of_a_time_is_that_of_scipy_however_many_values_are_equal():
     rng = np.random.default_rng(1)
     n_without = 0
-    for _ in range(200):
+    for _ in range(60):
         n, n_values = rng.integers(3, 50), rng.integers(2, 50)
         labels = pd.DataFrame({"item": range(n), "rater": "ada", "category": "similar"})
         labels["position"] = rng.integers(0, n_values, n)
@@ -326,7 +319,7 @@ def test_the_change_of_a_time_is_that_of_scipy_however_many_values_are_equal():
             n_without += 1
         else:
             assert (effect.effect.low, effect.effect.high) == pytest.approx((theil.low_slope, theil.high_slope))
-    assert 0 < n_without < 40
+    assert 0 < n_without < 12
     labels = pd.DataFrame({"item": range(10), "rater": "ada", "category": "similar", "position": [1] + [0] * 9})
     (effect,) = trend_effects(labels.assign(dwell_ms=labels["position"] + 5), outcomes=["dwell_ms"])
     assert (effect.effect.value, effect.effect.reason) == (1, "too few labels for an interval")

@@ -142,23 +142,6 @@ def _at_most(goal: str, values: Sequence[object] | Floats, wanted: float) -> Goa
     return Goal(goal, reached, f"<= {wanted:g}", reached <= wanted)
 
 
-def test_the_calibration_error_by_hand():
-    # two items at .95 of which one is true, two at .05 of which none: (2 * |.95 - .5| + 2 * .05) / 4
-    assert calibration_error(np.array([0.95, 0.95, 0.05, 0.05]), np.array([True, False, False, False])) == (
-        pytest.approx(0.25)
-    )
-    assert calibration_error(np.array([1.0]), np.array([True])) == 0
-
-
-def test_the_best_accuracy_is_that_of_bayes_rule():
-    # by summing over all patterns: the three blocks with r1 .9275 each, the one without .8008
-    study = _study(SimulatedDesign(40_000, 3), np.random.default_rng(1))
-    known = true_posterior(study)
-    assert _share_right(known > 0.5, known) == pytest.approx((3 * 0.9275 + 0.8008) / 4, abs=0.002)
-    truth = (study.truth[study.labels["item"].unique()] == "dissimilar").to_numpy()
-    assert calibration_error(known, truth) < 0.01
-
-
 @pytest.mark.slow
 def test_estimates_reach_their_goals():
     goals = consensus_goals(rng=np.random.default_rng(586))

@@ -387,27 +387,6 @@ BAD_CATEGORY = ["simlar", "SIMILAR", " similar", b"similar", 1, 1.0, True, float
 QUICK = sorted(set(FUNCTIONS) - {"latent_class", "dawid_skene"})  # the same check comes first in these
 
 
-@settings(max_examples=examples(80))
-@given(
-    st.sampled_from(QUICK),
-    st.integers(0, 11),
-    st.one_of(
-        st.tuples(st.sampled_from(["item", "rater", "category"]), st.sampled_from(BAD)),
-        st.tuples(st.just("category"), st.sampled_from(BAD_CATEGORY)),
-    ),
-    st.sampled_from(["numbers", "texts", "equal"]),
-)
-def test_any_damaged_row_is_refused_and_named(name, row, damage, index):
-    (column, bad), labels = damage, six_items()
-    if (name, column) in NO_VALUE_HERE and any(bad is missing for missing in MISSING):
-        return
-    labels[column] = [bad if i == row else value for i, value in enumerate(labels[column])]
-    item = six_items()["item"].iloc[row]
-    labels.index = {"numbers": range(12, 0, -1), "texts": list("abcdefghijkl"), "equal": [0] * 12}[index]
-    with pytest.raises(ValueError, match=rf"row {row} |item '{item}'|row {row}:"):
-        FUNCTIONS[name](labels)
-
-
 COUNTS = [[2, 0], [1, 1], [0, 2], [2, 0], [1, 1], [0, 2]]
 WIDE = [["similar", "similar"], ["similar", "dissimilar"], ["dissimilar", "dissimilar"]] * 2
 

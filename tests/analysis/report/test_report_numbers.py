@@ -264,16 +264,6 @@ def test_the_same_seed_gives_the_same_bytes_and_none_the_same_other_numbers():
     assert [d.place for d in changed if not any(part in d.place for part in RESAMPLED)] == []
 
 
-@pytest.mark.slow
-def test_another_seed_changes_nothing_but_what_is_resampled():
-    made, content = study("k = 3 with overlap"), report("k = 3 with overlap")
-    other = summarise(made.answers, made.verdicts, resampling=Resampling(2, 40, 40, 19))
-    changed = [d.place for d in differences(content, other)]
-    assert "parameters.resampling.seed" in changed
-    assert any(".bootstrap." in place for place in changed)
-    assert [place for place in changed if not any(part in place for part in RESAMPLED)] == []
-
-
 def shuffled(made, seed):
     """Shuffle the rows, but keep the order of each reviewer's answers."""
     order = np.random.default_rng(seed).permutation(sorted(set(made.answers["reviewer"])))
@@ -429,19 +419,6 @@ def table_of(page, caption):
     return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in found.split("<tr")[1:]]
 
 
-def test_the_measures_of_a_classifier_are_means_over_the_benchmarks_of_an_application():
-    content = measured_report(
-        ("a", "z", "heuristic", {"m1": 0.2, "m2": 1.0}), ("b", "z", "heuristic", {"m1": 0.4, "m2": 0.0}),
-        ("c", "", "heuristic", {"m1": 0.1, "m2": 0.3}),
-    )  # fmt: skip
-    assert content["measures"] == {
-        "heuristic": [
-            {"application": "", "n": 1, "means": {"m1": 0.1, "m2": 0.3}},
-            {"application": "z", "n": 2, "means": {"m1": pytest.approx(0.3), "m2": 0.5}},
-        ]
-    }
-
-
 def test_each_classifier_has_the_measures_of_the_items_that_have_them():
     content = measured_report(
         ("a", "z", "heuristic", {"m1": 0.2}), ("b", "z", "heuristic", {}), ("c", "x", "heuristic", {}),
@@ -501,14 +478,6 @@ def test_the_page_lists_every_one_with_all_that_holds_of_it(kind):
     assert header[1:] == [flag.replace("_", " ") for flag in next(iter(entries.values()))]
     assert [line[0] for line in lines] == list(entries)
     assert {len(line) for line in lines} == {len(header)}
-
-
-def test_the_page_says_of_a_measure_what_the_registry_says():
-    header, *lines = table_of(to_html(measured_report(parameters=registry())), "Measures and their properties")
-    cells = dict(zip(header, next(line for line in lines if line[0] == "m2"), strict=True))
-    assert (cells["title"], cells["symmetric"], cells["zero for same"]) == ("compression", "no", "no")
-    assert (cells["scale invariant"], cells["min iterations"]) == ("yes", "50")
-    assert json.loads(json.dumps(registry(), allow_nan=False)) == registry()
 
 
 @pytest.mark.parametrize(

@@ -59,26 +59,6 @@ def test_every_measure_of_every_real_benchmark_equals_its_definition(real, real_
     assert wrong == {}
 
 
-@pytest.mark.slow
-def test_every_verdict_on_every_real_benchmark_follows_from_the_definitions(real, real_values):
-    wrong = []
-    for file, runs in real.items():
-        expected = verdicts_from(real_values[file])
-        found = {name: CLASSIFIERS[name](runs).verdict for name in expected}
-        if found != expected:
-            wrong.append((file, found))
-    assert wrong == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("theta", [0.1, 0.25, 0.5, 0.9])
-@pytest.mark.parametrize("name", HEURISTICS)
-def test_the_lazy_verdict_on_every_real_benchmark_is_the_full_one(real, name, theta):
-    judge = CLASSIFIERS[name]
-    lazy = {file: judge(runs, theta=theta, only_verdict=True).verdict for file, runs in real.items()}
-    assert lazy == {file: judge(runs, theta=theta).verdict for file, runs in real.items()}
-
-
 @settings(max_examples=examples(60), deadline=None)
 @given(benchmarks())
 def test_every_measure_equals_its_definition(runs):
@@ -108,7 +88,7 @@ def test_same_follows_from_the_definitions(runs, cut):
 
 
 # M5 counts four runs in one word
-@pytest.mark.parametrize("k", some_slow([2, 3, 4, 5, 9, 17, 33, 50], {50}))
+@pytest.mark.parametrize("k", some_slow([2, 3, 4, 5, 9, 17, 33, 50], {33, 50}))
 def test_any_number_of_runs_equals_the_definition(k):
     runs = np.round(noise(k, 50), 1)
     assert differing(runs, pair_values(runs)) == []
@@ -129,7 +109,7 @@ def test_m2_sees_what_recurs_at_the_other_end_of_long_runs(n):
 
 
 @pytest.mark.parametrize("n", [32767, 32768])
-@pytest.mark.parametrize("k", [4, 5, 7])
+@pytest.mark.parametrize("k", [4, 7])
 @pytest.mark.parametrize("decimals", [2, 12])  # few distinct values, or more values than are compared at a time
 def test_m5_counts_to_the_end_of_long_runs(k, n, decimals):
     runs = np.round(noise(k, n), decimals)

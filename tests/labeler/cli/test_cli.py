@@ -73,36 +73,12 @@ def test_init_makes_a_study_and_prints_the_coordinators_link(tmp_path):
     assert again.stderr.startswith(f"Error: {tmp_path / 'new.study'} already exists. ")
 
 
-def test_the_study_can_be_named_by_the_environment(study, monkeypatch):
-    told = run("status", code=2).stderr
-    assert told.startswith("Error: No study") and says(told, "--study FILE", "LABELER_STUDY")
-    monkeypatch.setenv("LABELER_STUDY", str(study))
-    assert json.loads(run("status", "--json").stdout)["study"] == "cache"
-
-
-def test_a_bad_file_is_named_and_the_others_are_imported(study, results):
-    (results / "org__project#bad#.json").write_text("[[1.0, NaN], [1.0, 2.0]]")
-    (results / "other.json").write_text('{"benchmarks": []}')
-    result = run("import", "--study", study, results, code=1)
-    assert "0, iteration 1: nan" in result.stderr
-    assert "other.json: not a result" in result.stderr
-    assert json.loads(run("status", "--study", study, "--json").stdout)["items"] == 3
-
-
 def test_the_last_import_is_taken_back(study, results):
     run("import", "--study", study, results)
     would = run("import", "--undo", "--dry-run", "--study", study).stderr
     assert says(would, "Would be taken back: 3 items from 3 files, imported by owner")
     did = run("import", "--undo", "--study", study).stderr
     assert did == would.replace("Would be taken back", "Taken back")
-
-
-def test_a_dry_run_needs_no_study_and_shows_what_would_be_imported(results):
-    rows = json.loads(run("import", "--dry-run", "--json", results).stdout)
-    assert [set(row) for row in rows] == [
-        {"file", "benchmark", "runs", "iterations", "unit", "better", "warnings", "refused"}
-    ] * 3
-    assert (rows[0]["runs"], rows[0]["iterations"], rows[0]["unit"], rows[0]["refused"]) == (4, "60", "s", None)
 
 
 def test_reviewers_get_a_link_each_and_a_name_once(study):
@@ -149,14 +125,6 @@ def test_verdicts_are_computed_once_and_exported(planned, tmp_path):
     ]  # fmt: skip
     assert len(table) == 3 * len(CLASSIFIERS)
     assert run("verdicts", "--study", planned, "--out", "-").stdout == (tmp_path / "v.csv").read_text()
-
-
-@pytest.mark.slow
-def test_verdicts_with_two_processes_are_the_same(planned, tmp_path):
-    copy = tmp_path / "copy.study"
-    run("backup", "--study", planned, "--out", copy)
-    one = run("verdicts", "--study", planned, "--out", "-").stdout
-    assert run("verdicts", "--study", copy, "--jobs", 2, "--out", "-").stdout == one
 
 
 def test_an_empty_study_has_nothing_to_judge_but_a_report(study, tmp_path):

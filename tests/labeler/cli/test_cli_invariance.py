@@ -123,13 +123,6 @@ def test_no_number_depends_on_names_copies_or_the_order_of_files_and_rows(tmp_pa
     assert found == (without_order(wanted) if options else wanted)
 
 
-@pytest.mark.parametrize("command", some_slow([name for name in OPTIONS if len(OPTIONS[name]) > 1], {"trust"}))
-def test_the_order_of_options_changes_nothing(tmp_path, expected, command):
-    (file,) = write(tmp_path / "files", {"a.csv": table()})
-    options = [word for option in reversed(OPTIONS[command]) for word in option]
-    assert json.loads(run(command, file, *options, "--json", code=None).stdout) == expected[command]
-
-
 @pytest.mark.parametrize("command", OPTIONS)
 def test_two_files_that_contradict_each_other_are_named_by_every_command(tmp_path, command):
     other = [(*row[:3], row[3] + 1, *row[4:]) for row in table()]

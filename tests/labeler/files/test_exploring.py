@@ -14,7 +14,7 @@ from labeler.errors import InputError, Refused
 from labeler.files import exploring
 from labeler.files.formats import ReadOptions, Source, file_name_pattern
 from labeler.studies.items import importing
-from tests.labeler.files.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows
+from tests.labeler.files.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows
 from tests.making import result_file
 
 QUICK = {"spread": {}, "order": {}, "trust": {"n_runs": 2, "resamples": 20}, "contexts": {"resamples": 20},
@@ -83,12 +83,6 @@ def test_runs_keep_their_labels_and_runs_without_labels_are_numbered():
     assert exploring.from_files([]) == exploring.Gathered((), ())
 
 
-def test_equal_names_of_two_applications_are_two_benchmarks():
-    columns = ("benchmark", "run", "value", "application")
-    gathered = exploring.from_files([upload("a.csv", [("b", 0, 1, "x"), ("b", 0, 2, "y")], columns)])
-    assert [(one.application, runs_of(one)) for one in gathered.benchmarks] == [("x", [[1.0]]), ("y", [[2.0]])]
-
-
 def test_a_file_that_cannot_be_used_is_named_and_the_others_are_read():
     seen = []
     files = [importing.upload("bad.json", b"[[1.0, NaN]]"), upload("good.csv", [("b", 0, 1)]),
@@ -98,26 +92,6 @@ def test_a_file_that_cannot_be_used_is_named_and_the_others_are_read():
     assert [error.file for error in gathered.refused] == ["bad.json", "odd.txt"]
     assert "nan is not a finite measurement" in str(gathered.refused[0])
     assert seen == files
-
-
-def test_columns_of_a_table_are_mapped():
-    file = upload("a.csv", [("b", 0, 1, "fast")], ("name", "fork", "ms", "mode"))
-    options = ReadOptions(columns={"benchmark": "name", "run": "fork", "value": "ms", "factor:mode": "mode"})
-    (one,) = exploring.from_files([file], options).benchmarks
-    assert (one.name, one.of("mode")) == ("b", ("fast",))
-
-
-def test_a_direction_is_said_for_measurements_without_a_unit_alone():
-    trials = [(run, "bench", 1, "fixed", 1.0 + run) for run in (1, 2)]
-    file = upload("results.csv", ordersage_rows(trials), ORDERSAGE)
-    for better in ("", "higher", "lower"):
-        assert (
-            exploring.from_files([file], ReadOptions(better=tuple(filter(None, [better])))).benchmarks[0].better
-            == better
-        )
-    file = importing.upload("jmh.json", json.dumps([jmh_entry([[1.0], [2.0]], unit="ops/s", mode="thrpt")]).encode())
-    (one,) = exploring.from_files([file], ReadOptions(better=("lower",))).benchmarks
-    assert (one.unit, one.better) == ("ops/s", "higher")  # the statement in the file counts
 
 
 @pytest.mark.parametrize("column", ["unit", "better"])
@@ -244,12 +218,6 @@ def test_what_cannot_be_told_is_said_in_words_and_never_nan(method, benchmarks):
     assert not re.search(r"\bnan\b|\binf\b|\bNone\b", text)
     assert "In short" in text
     exploring.as_html(explored)
-
-
-@pytest.mark.parametrize("method", exploring.METHODS)
-def test_no_measurements_are_an_error_in_words(method):
-    with pytest.raises(InputError, match=r"^There are no measurements to analyse\.$"):
-        exploring.explore(method, [])
 
 
 @pytest.mark.parametrize(

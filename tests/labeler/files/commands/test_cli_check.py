@@ -5,7 +5,6 @@ import json
 import re
 import shlex
 import shutil
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -14,7 +13,7 @@ import pytest
 from analysis.runs.dissimilarity import TOO_SHORT
 from labeler.files.commands.check import spread_out
 from tests.labeler.commands import run, says_in_order
-from tests.labeler.files.formats.examples import csv_bytes, jmh_entry, pyperf_file, pyperf_runs
+from tests.labeler.files.formats.examples import csv_bytes, pyperf_file, pyperf_runs
 
 SIMILAR, DISSIMILAR, FAILED, INCONCLUSIVE = 0, 1, 2, 3
 GO = "goos: linux\ngoarch: amd64\npkg: p\n"
@@ -371,52 +370,6 @@ def test_json_holds_verdicts_reasons_changes_and_how_they_came_about(here):
                                   "reason": TOO_SHORT}  # fmt: skip
 
 
-def test_spread_is_shown_beside_the_classifier_asked_for(here):
-    (one,) = content("old.json --classifier heuristic", INCONCLUSIVE)["benchmarks"]
-    assert (one["verdict"], one["verdicts"]) == (None, {"spread": "similar", "heuristic": None})
-    assert one["reason"] == TOO_SHORT
-
-
-def test_two_jmh_files_are_compared_with_their_direction(here):
-    for name, level in (("before", 100.0), ("after", 90.0)):
-        runs = [[level + i + 0.1 * j for j in range(3)] for i in range(5)]
-        (here / f"{name}.json").write_text(json.dumps([jmh_entry(runs, unit="ops/s", mode="thrpt")]))
-    (change,) = content("after.json --against before.json", DISSIMILAR)["changes"]
-    assert change["ratio"]["value"] < 1  # fewer operations per second
-    assert change["words"].startswith("slower (−")
-
-
-def test_versions_in_one_file_are_judged_and_compared_apart_with_mapped_columns(here):
-    for name, extra in (("t", 0), ("u", 0.0005)):
-        rows = [("b", at, 1 + 4 * (v == "new") + at / 1000 + extra * (at % 2), v)
-                for v in ("old", "new") for at in range(4)]  # fmt: skip
-        (here / f"{name}.csv").write_bytes(csv_bytes(rows, ("name", "fork", "s", "version")))
-    columns = "--columns benchmark=name,run=fork,value=s"
-    found = content(f"u.csv --against t.csv {columns}")
-    assert [change["name"] for change in found["changes"]] == ["b @ new", "b @ old"]
-    assert [one["verdict"] for one in found["benchmarks"]] == ["similar", "similar"]
-
-
-@pytest.mark.parametrize("name", ["asv-medians.json", "Example.Sorting-report-brief.json"])
-def test_means_of_other_tools_are_taken_too(name):
-    file = shlex.quote(str(Path(__file__).parents[1] / "formats" / "files" / name))
-    found = content(f"{file} --against {file}", INCONCLUSIVE)
-    measured = [change for change in found["changes"] if change["n_candidate"]]
-    assert {change["n_candidate"] for change in measured} == {1}
-    assert {change["ratio"]["value"] for change in measured} == {1.0}
-
-
-def test_a_benchmark_whose_every_run_failed_is_a_finding_also_without_a_baseline(here):
-    entries = [{"command": "good", "times": [1.0] * 5}, {"command": "broken", "times": [1.0], "exit_codes": [3]}]
-    (here / "h.json").write_text(json.dumps({"results": entries}))
-    entries[1]["exit_codes"] = [0]
-    (here / "before.json").write_text(json.dumps({"results": entries}))
-    for line in ("h.json", "h.json --against before.json"):
-        findings = content(line, INCONCLUSIVE)["findings"]
-        words = [one["words"] for one in findings if (one["kind"], one["name"]) == ("failed runs", "broken")]
-        assert words == ["1 of 1 run failed: exit code 3"]
-
-
 # output
 
 
@@ -455,19 +408,6 @@ def test_markdown_is_what_github_shows_as_tables(here):
         assert len(header) == len(rule) == len(row)
         assert row[0].strip() == "b" and row[1].strip() == "slower"
     assert len({len(row) for row in rows_of(verdicts)}) == 1
-
-
-def test_markdown_of_hostile_names_is_only_text_in_its_row(here):
-    short(here / "odd.json", 1.0, 1.5, name=NAUGHTY)
-    text = check("odd.json --markdown", DISSIMILAR).stdout
-    assert [len(row) for row in rows_of(text) if "script" in row[0]] == [4, 5]
-    bare = re.sub(r"\\.", "", text)  # without escaping
-    assert [markup for markup in ("<script", "`x`", "[t](", "**c**", "@all") if markup in bare] == []
-    rows = [("a\n| b | c |\n# d", at, 1 + at) for at in (0, 1)]
-    (here / "odd.csv").write_bytes(csv_bytes(rows, ("benchmark", "run", "value")))
-    text = check("odd.csv --markdown", DISSIMILAR).stdout
-    assert "# d" not in [line.strip() for line in text.splitlines()]
-    assert [len(row) for row in rows_of(text)] == [4, 4, 4, 5, 5, 5]
 
 
 def test_any_number_of_forms_is_written_at_once(here):

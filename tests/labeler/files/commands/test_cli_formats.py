@@ -6,7 +6,6 @@ import zipfile
 from pathlib import Path
 
 import click
-import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -14,7 +13,6 @@ from labeler.cli import main
 from labeler.files.formats import FORMATS
 from labeler.safe_text import one_line
 from tests.labeler.commands import run
-from tests.labeler.files.formats.examples import csv_bytes
 from tests.labeler.studies.items.test_importing_joined import google_file, hyperfine_file
 from tests.sentences import says
 
@@ -98,45 +96,9 @@ def test_a_file_of_a_folder_that_is_none_of_a_known_format_is_named_unless_its_e
     assert "notes.txt: not a result file of a known format" in run("import", "--dry-run", runs, code=1).stderr
 
 
-HOSTILE = ["a\x1b[2J\x07b", "two\nlines", "x" * 10_000, "<script>", "=1+1", "../../etc/passwd", "\u202eleft"]
-
-
-def test_hostile_names_are_inert_in_the_dry_run_and_whole_in_json(tmp_path):
-    file = tmp_path / "a.csv"
-    file.write_bytes(csv_bytes([(name, run, 1.5) for name in HOSTILE for run in (1, 2)]))
-    assert [row["benchmark"] for row in dry(file)] == HOSTILE
-    shown = run("import", "--dry-run", file).stdout
-    assert all(line.isprintable() for line in shown.splitlines())
-    assert len(shown.splitlines()) == len(HOSTILE) + 1
-    assert max(map(len, shown.splitlines())) < 500
-
-
 def test_a_text_is_cut_and_printable():
     assert one_line("a\u202eb\tc") == "a b c"
     assert one_line("x" * 500 + "end", 80) == "x" * 39 + "…" + "x" * 37 + "end"
-
-
-@pytest.mark.parametrize(("form", "load"), [("csv", pd.read_csv), ("parquet", pd.read_parquet)])
-def test_files_become_a_table_that_pandas_reads_and_we_read_back(runs, tmp_path, form, load):
-    out = tmp_path / f"all.{form}"
-    result = run("convert", runs, "--to", form, "-o", out)
-    assert f"{out} written: 1 benchmark, 3 runs, 6 measurements." in result.stderr
-    table = load(out)
-    assert table["value"].round(12).tolist() == [1e-9, 2e-9, 2e-9, 3e-9, 10e-9, 11e-9]
-    assert table["run"].tolist() == ["1:0", "1:0", "2:0", "2:0", "3:0", "3:0"]
-    (row,) = dry(out)
-    assert (row["benchmark"], row["runs"], row["iterations"]) == ("BM", 3, "2")
-
-
-def test_what_cannot_be_converted_is_named_and_the_exit_code_says_so(runs, tmp_path):
-    (runs / "bad.json").write_text("{")
-    result = run("convert", runs, "--to", "csv", "-o", tmp_path / "out.csv", code=1)
-    assert "bad.json: not a result" in result.stderr
-    assert "1 benchmark, 3 runs" in result.stderr
-    trials = {"x.json": hyperfine_file("", [1, 2], exit_codes=[0, 1]).data}
-    (tmp_path / "x.json").write_bytes(trials["x.json"])
-    result = run("convert", tmp_path / "x.json", "--to", "csv", "-o", tmp_path / "out.csv")
-    assert "1 run without" in result.stderr
 
 
 @pytest.mark.slow

@@ -115,26 +115,6 @@ def test_arbitrary_bytes_are_read_or_refused_and_nothing_else(content, name, for
     assert outcome if isinstance(outcome, list) else str(outcome).startswith(f"{name}: ")
 
 
-LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.sampled_from(["a", "1", "", 10**400]))
-JSON = st.recursive(
-    LEAVES,
-    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=2), inner, max_size=2)),
-    max_leaves=12,
-)
-NEARLY_RUNS = st.lists(st.lists(st.one_of(st.floats(allow_nan=False), LEAVES), max_size=3), min_size=1, max_size=3)
-
-
-@given(st.one_of(JSON, NEARLY_RUNS))
-@settings(max_examples=examples(300), deadline=None)
-def test_json_of_any_shape_is_read_as_runs_of_numbers_or_refused(value):
-    outcome = read_or_refusal("a.json", json_bytes(value), format="icpe")
-    if isinstance(outcome, Refused):
-        assert str(outcome).startswith("a.json: ")
-    else:
-        assert {type(number) for run in value for number in run} <= {int, float}
-        assert [plain(benchmark) for benchmark in outcome] == [[list(map(float, run)) for run in value]]
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [

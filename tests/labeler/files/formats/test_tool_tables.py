@@ -6,20 +6,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from analysis.runs.benchmark import FAILED_SHARE, Failure
-from labeler.errors import Refused
 from labeler.files.formats import FORMATS
 from labeler.files.formats.tool_tables import PA_COLUMNS
-from tests.conftest import examples
 from tests.labeler.files.formats.examples import (
     ORDERSAGE,
     csv_bytes,
     ordersage_rows,
     plain,
     read_bytes,
-    read_or_refusal,
 )
 from tests.labeler.files.formats.mutations import HOSTILE, read_with, refusal
 
@@ -330,11 +326,6 @@ def test_a_cell_that_cannot_be_used_is_refused_with_its_line_in_the_file(start, 
     assert refusal(FORMATS["abs"], "a.csv", content.encode()).startswith(f"line {content.count(chr(10))}: {message}")
 
 
-def test_a_long_table_with_semicolons_is_still_a_long_table():
-    (benchmark,) = read_bytes("a.csv", b"benchmark;run;value;altered\nb;0;1;x\nb;1;2;x\n")
-    assert benchmark.conditions == {"run": ("0", "1"), "altered": ("x", "x")}
-
-
 # JMeter
 
 JMETER = "timeStamp,elapsed,label,success\n"
@@ -459,20 +450,3 @@ def test_a_name_is_kept_as_it_is():
         assert one.name == name
         (one,) = read("pa", pa(pa_row(benchmark=name, params="", mode="", project=name, instance=name)))
         assert (one.name, one.application, one.conditions["context"]) == (name, name, (name.strip(),))
-
-
-@pytest.mark.parametrize("name", ["ordersage", "abs"])
-@given(data=st.data())
-@settings(max_examples=examples(150), deadline=None)
-def test_a_table_with_another_cell_somewhere_is_read_or_refused_and_nothing_else(name, data):
-    if name == "ordersage":
-        rows, columns, separator = [list(row) for row in ordersage_rows(TRIALS)], ORDERSAGE, ","
-    else:
-        start, text = data.draw(st.sampled_from([("", JAVA_ROWS), (JAVA, JAVA_ROWS), ("", GO_ROWS), (GO, GO_ROWS)]))
-        rows, columns, separator = [line.split(";") for line in text.splitlines()], start.strip().split(";"), ";"
-    for _ in range(data.draw(st.integers(1, 3))):
-        row = data.draw(st.sampled_from(rows))
-        at = data.draw(st.integers(0, len(row) - 1))
-        row[at] = data.draw(st.sampled_from(["", "x", "1,2", "1;2", "NaN", "1e999", '"', "\n", "Failure", "é", "\0"]))
-    outcome = read_or_refusal("a.csv", csv_bytes(rows, columns if columns != [""] else None, separator))
-    assert str(outcome).startswith("a.csv: ") if isinstance(outcome, Refused) else outcome
