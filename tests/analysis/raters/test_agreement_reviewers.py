@@ -306,6 +306,15 @@ def test_pairs_that_cannot_be_compared_say_why(rows, reason):
     assert (found.p, found.contrast, found.reason) == (None, None, reason)
 
 
+def test_names_and_order_of_items_and_raters_do_not_matter():
+    rng = np.random.default_rng(5)
+    who, called = drawn(120, 4, 3, rng, right=np.array([0.9, 0.9, 0.7, 0.6]))
+    table = labelled(who, called)
+    one, other = pair_equality(table), pair_equality(table.sample(frac=1, random_state=1))
+    assert one.p == pytest.approx(other.p)
+    assert one.contrast == other.contrast
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_items", "n_raters", "k"), [(20, 3, 3), (60, 3, 3), (60, 4, 4), (120, 4, 3), (324, 4, 2)])
 @pytest.mark.parametrize("right", [0.7, 0.85])

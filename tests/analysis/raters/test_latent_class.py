@@ -128,7 +128,7 @@ def test_a_classifier_without_a_verdict_says_so_and_leaves_the_others():
     assert (same.n, same.sensitivity.reason) == (0, "no verdict on a labelled item")
     assert 0 < heuristic.n < 100
     assert heuristic.specificity.value is not None
-    assert classifier_rates(study.labels, verdicts.iloc[:0], rng=rng()) == ()
+    assert classifier_rates(label_table([[1, 0]]), verdicts.iloc[:0], rng=rng()) == ()
 
 
 def test_a_classifier_of_one_verdict_or_worse_than_chance_is_shown_as_that():
@@ -213,7 +213,7 @@ def test_difficult_items_reject_the_model_and_no_pair_is_named():
 
 @pytest.mark.parametrize("seed", some_slow(range(2, 6), {2, 3, 5}))
 def test_the_smallest_p_counts_times_all_models_that_could_have_been_fitted(seed):
-    labels, verdicts = simulated_world(GOOD, 400, 2, np.random.default_rng(seed))
+    labels, verdicts = simulated_world(GOOD, 150, 2, np.random.default_rng(seed))
 
     def smallest(families, of_pairs):
         models = [model for family in families for model in alternatives(family)[0]]

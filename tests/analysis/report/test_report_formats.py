@@ -23,7 +23,7 @@ from tests.analysis.report.reports import (
     latex_tables,
     made_study,
     markdown_tables,
-    study,
+    report,
     summarise,
     to_html,
     to_latex,
@@ -50,8 +50,7 @@ def replication():
 
 @cache
 def full():
-    made = study("k = 3 with overlap")
-    return summarise(made.answers, made.verdicts, Provenance(plan=PLAN), resampling=SMALL, show_rejected=True)
+    return report("k = 3 with overlap") | {"plan": PLAN}
 
 
 @pytest.fixture(params=[replication, full], ids=["replication", "made"])
@@ -223,7 +222,8 @@ def test_the_methods_say_seed_and_draws_or_nothing_of_them():
     assert "model is not reported" in text  # two reviewers
     assert "are not shown, because the labels agree too little" in methods(full())
     clear = made_study(k=3, n_items=48, reviewers=AGREEING)
-    text = methods(summarise(clear.answers, clear.verdicts, resampling=Resampling(5, 60, 70, 19), show_rejected=True))
+    resampling = Resampling(5, 60, 70, 19)
+    text = methods(summarise(clear.answers, clear.verdicts.iloc[:0], resampling=resampling, show_rejected=True))
     assert "70 sweeps" in text
     assert says(text, "Independent errors were tested", "joint level of 0.05", "corrected for all models")
     text = methods(small(resampling=Resampling.none()))

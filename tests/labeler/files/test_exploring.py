@@ -17,8 +17,10 @@ from labeler.studies.items import importing
 from tests.labeler.files.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows
 from tests.making import result_file
 
-QUICK = {"spread": {}, "order": {}, "trust": {"n_runs": 2, "resamples": 20}, "contexts": {"resamples": 20},
-         "steady": {"rule": "quick"}, "trend": {}}  # fmt: skip
+QUICK = {
+    "spread": {}, "order": {}, "trust": {"n_runs": 2, "resamples": 20, "gammas": (1, 1.3)},
+    "contexts": {"resamples": 20}, "steady": {"rule": "quick"}, "trend": {},
+}  # fmt: skip
 
 
 def upload(name, rows, columns=("benchmark", "run", "value")):
