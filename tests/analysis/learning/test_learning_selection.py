@@ -32,17 +32,6 @@ def test_invalid_batches_are_rejected(batches):
         selection_weights(2, batches)
 
 
-def test_weighted_estimates_of_random_items_alone_are_the_usual_ones():
-    counts = pd.DataFrame({"similar": [2, 1, 1, 0, 2], "dissimilar": [0, 1, 1, 2, 0]}, index=list("abcde"))
-    found = weighted_estimates(counts, 50, [(list("abcde"), [])])
-    usual = fleiss_kappa(counts)
-    assert (found.n_items, found.n_labels, found.n_without) == (5, 10, 0)
-    assert found.percent.value == pytest.approx(3 / 5)
-    for name in ("value", "se"):
-        assert getattr(found.kappa, name) == pytest.approx(getattr(usual, name))
-    assert (found.kappa.low, found.kappa.high) == (-1, 1)  # 0.17 ± 2.78 · 0.50 (t distribution), cut to the range
-
-
 def test_weighted_estimates_worked_by_hand_or_undefined_with_a_reason():
     # of 9: weights 5 for a (random), 1/2 for b (chosen), 7/2 for c (random); x has one label and is left out
     counts = pd.DataFrame({"similar": [2, 0, 1, 1], "dissimilar": [0, 2, 1, 0]}, index=list("abcx"))

@@ -89,19 +89,6 @@ def test_one_altered_value_is_found_where_it_is(leaf):
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(some, some)
-def test_two_altered_values_are_both_found_in_the_order_of_the_report(one, two):
-    content = altered(one[0], [])
-    inside = content
-    for step in two[0][:-1]:
-        inside = inside[step]
-    inside[two[0][-1]] = []
-    order = [place_of(path) for path, _value in compared()]
-    expected = sorted({place_of(one[0]), place_of(two[0])}, key=order.index)
-    assert [d.place for d in differences(content, report())] == expected
-
-
-@settings(max_examples=examples(60), deadline=None)
 @given(some)
 def test_an_entry_that_only_one_report_has_is_found_on_either_side(leaf):
     path, _value = leaf
