@@ -67,18 +67,6 @@ def test_shuffling_the_rows_of_a_table_changes_nothing(name, seed):
     assert to_text(document(first)) == to_text(document(second))
 
 
-@pytest.mark.slow
-def test_the_surveys_of_the_property_are_not_empty():
-    found = {
-        name: survey(from_table(table(is_altered="altered" in name)), **options)
-        for name, (survey, _, options) in METHODS.items()
-    }
-    assert found["spread"].environment_pairs and found["spread, altered"].environments[0].score.detections
-    assert found["order"].conclusions and found["trust"].benchmarks
-    assert {(row.baseline, row.candidate) for row in found["contexts"].benchmarks} == {("new", "old")}
-    assert found["contexts"].observer.overall
-
-
 def versions(name, *levels):
     return Benchmark.of_series(name, (np.ones(1),) * len(levels), conditions={"version": levels})
 

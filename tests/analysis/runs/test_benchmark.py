@@ -269,16 +269,6 @@ def test_the_order_for_resampling_does_not_depend_on_the_order_or_names_of_runs(
     assert shuffled.of("version") == ("9",) * 4 + ("10",) * 4
 
 
-@given(st.randoms())
-def test_runs_are_in_natural_order_of_their_names_whichever_comes_first(random):
-    rows = [("1", "new"), ("2", "new"), ("10", "new"), ("2", "old"), ("b", "old")]
-    random.shuffle(rows)
-    runs, versions = zip(*rows, strict=True)
-    mixed = Benchmark.of_series("b", [[1.0]] * 5, conditions={"run": runs, "version": versions})
-    (ordered,) = canonical([mixed])
-    assert ordered.of("run") == ("1", "2", "10", "2", "b")
-
-
 def test_runs_without_names_keep_their_order_and_a_run_is_its_values_for_numpy():
     series = [[3.0], [1.0], [2.0]]
     assert lists(canonical([Benchmark.of_series("b", series)])[0]) == series
