@@ -64,6 +64,16 @@ class Commands(click.Group):
         del ctx
         return list(self.commands)
 
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        """Read the options before the command; `--help` and `--version` print here."""
+        try:
+            return super().make_context(*arguments, **options)
+        except OSError as error:
+            if not streams.is_gone(error):
+                raise
+            streams.silence("stdout")
+            raise click.exceptions.Exit(0) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error ends it with exit code 2, and a pipe whose reader has ended with exit code 0."""
         try:
@@ -95,11 +105,6 @@ class Commands(click.Group):
         streams.prepare()
         try:
             return super().main(*arguments, **options)
-        except SystemExit as end:
-            if streams.is_gone(end.__context__):
-                streams.silence("stdout")
-                raise SystemExit(0) from None
-            raise
         except OSError as error:
             with suppress(OSError):
                 remark(f"Error: {describe(error)}")

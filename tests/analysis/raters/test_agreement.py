@@ -312,7 +312,7 @@ def test_the_chance_test_holds_its_level_with_unequal_numbers_of_ratings():
     z = []
     for _ in range(4000):
         dissimilar = rng.binomial(n_ratings, 0.3)
-        z.append(fleiss_kappa_test(np.column_stack([n_ratings - dissimilar, dissimilar])).z)
+        z.append(fleiss_kappa_test(Counts(np.column_stack([n_ratings - dissimilar, dissimilar]))).z)
     assert np.std(z) == pytest.approx(1, abs=0.03)
     assert np.mean(np.abs(z) > 1.96) == pytest.approx(0.05, abs=0.01)
 

@@ -209,8 +209,8 @@ def test_the_cluster_robust_interval_covers_where_the_plain_one_does_not():
             ("plain", brennan_prediger(counts)),
         ):
             covered[name] += estimate.low <= 0 <= estimate.high
-    assert 0.92 <= covered["robust"] / n_repeats <= 0.97
-    assert covered["plain"] / n_repeats < 0.85
+    assert 0.93 <= covered["robust"] / n_repeats <= 0.985  # the limit of the likelihood is 1.15 times that of 95 %
+    assert covered["plain"] / n_repeats < 0.9
 
 
 def test_the_interval_of_cohens_kappa_with_full_agreement_by_hand():

@@ -54,13 +54,13 @@ class Failing(io.RawIOBase):
 
 
 @pytest.mark.parametrize(("number", "code"), [(errno.EPIPE, 0), (errno.EFBIG, 2), (errno.ENOSPC, 2), (errno.EBADF, 2)])
-@pytest.mark.parametrize("name", ["check", "reviewers"])
+@pytest.mark.parametrize("words", [["check", "--help"], ["reviewers", "--help"], ["--help"], ["--version"]])
 def test_output_that_cannot_be_written_is_an_error_and_a_reader_who_has_gone_is_not(
-    monkeypatch, capsys, name, number, code
+    monkeypatch, capsys, words, number, code
 ):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Failing(number)), write_through=True))
     with pytest.raises(SystemExit) as ended:
-        main([name, "--help"])
+        main(words)
     assert ended.value.code == code
     assert capsys.readouterr().err.startswith("Error: " if code else "")
     with pytest.raises(OSError, match=os.strerror(number)):  # what is left in the buffer of this test
