@@ -79,7 +79,7 @@ def answered(method, *arguments, code=None):
 # what each method gets from its row
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", some_slow(METHODS, {"trust"}))
 def test_a_method_prints_its_answer_and_nothing_else(method, table):
     done = answered(method, table)
     assert "In short" in done.stdout
@@ -97,7 +97,7 @@ def test_every_option_reaches_the_computation(method, table):
     assert found | expected == found
 
 
-@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
+@pytest.mark.parametrize("method", some_slow(METHODS, set(METHODS) - {"spread"}))
 def test_page_and_figures_are_written_where_they_are_wanted(method, table, tmp_path):
     page, folder = tmp_path / "page.html", tmp_path / "figures"
     done = answered(method, table, "--html", page, "--figures", folder, "--figure-format", "png")

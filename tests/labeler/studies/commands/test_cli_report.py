@@ -52,43 +52,28 @@ def files(tmp_path):
     return "--labels", tmp_path / "l.csv", "--verdicts", tmp_path / "v.csv"
 
 
-def changed(file, change):
-    """Change the content of a report in place."""
-    content = json.loads(file.read_text())
-    change(content)
-    file.write_text(json.dumps(content))
-    return file
-
-
 def test_a_fresh_report_agrees_with_its_study(study, made):
     result = run("report", "--study", study, "--verify", made)
     assert result.stdout == ""
     assert f"All numbers in {made} match" in result.stderr
 
 
-def test_one_altered_number_is_named_with_both_values(study, made):
-    changed(made, lambda content: content["agreement"]["coefficients"]["percent_agreement"].update(value=0.125))
+def test_altered_values_are_named_with_both_values_on_one_line_each(study, made):
+    content = json.loads(made.read_text())
+    percent = content["agreement"]["coefficients"]["percent_agreement"]
+    value = percent["value"]
+    percent["value"] += 1e-6
+    content["notes"].append("two\nlines\x1b")
+    content["plan"]["seed"] = None
+    made.write_text(json.dumps(content))
     result = run("report", "--study", study, "--verify", made, code=1)
-    now = json.loads((run("report", "--study", study, "--verify", made, "--json", code=1)).stdout)[0]["recomputed"]
-    assert result.stdout == f"agreement.coefficients.percent_agreement.value: 0.125 in the file, {now!r} recomputed\n"
-    assert result.stderr.startswith(f"{made}: 1 ")
-
-
-def test_values_that_differ_look_different(study, made):
-    value = json.loads(made.read_text())["agreement"]["coefficients"]["percent_agreement"]["value"]
-    changed(made, lambda content: content["agreement"]["coefficients"]["percent_agreement"].update(value=value + 1e-6))
-    line = run("report", "--study", study, "--verify", made, code=1).stdout
-    assert f": {value + 1e-6!r} in the file, {value!r} recomputed" in line
-
-
-def test_a_value_that_one_side_lacks_is_nothing_and_a_text_is_one_line(study, made):
-    changed(made, lambda content: (content["notes"].append("two\nlines\x1b"), content["plan"].update(seed=None)))
-    lines = run("report", "--study", study, "--verify", made, code=1).stdout.splitlines()
-    assert lines == [
+    assert result.stderr.startswith(f"{made}: 4 ")
+    assert set(result.stdout.splitlines()) == {
+        f"agreement.coefficients.percent_agreement.value: {value + 1e-6!r} in the file, {value!r} recomputed",
         "plan.seed: nothing in the file, 1 recomputed",
         'notes[0]: "two\\nlines\\u001b" in the file, nothing recomputed',
         "notes: nothing in the file, [] recomputed",
-    ]
+    }
 
 
 def test_a_quick_report_has_nothing_resampled(made):
@@ -147,9 +132,7 @@ def test_planning_as_a_table_names_what_will_not_be_told():
 
 
 def test_planning_takes_the_sizes_of_a_study(labelled, monkeypatch):
-    assert "8 items, 4 reviewers" in run("planning", "--study", labelled).stderr
-    assert "8 items, 3 reviewers" in run("planning", "--study", labelled, "--reviewers", 3).stderr
-    assert "90 items, 4 reviewers" in run("planning", "--study", labelled, "--items", 90).stderr
+    assert "90 items, 3 reviewers" in run("planning", "--study", labelled, "--items", 90, "--reviewers", 3).stderr
     monkeypatch.setenv("LABELER_STUDY", str(labelled))
     assert "8 items, 4 reviewers" in run("planning").stderr
 

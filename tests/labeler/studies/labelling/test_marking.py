@@ -231,8 +231,8 @@ def test_the_report_of_marks_says_how_far_people_agree_on_whether_there_are_any(
     assert written_reports.check_study(db, tmp_path / "report.json", **WHO) == []
     file = tmp_path / "labels.csv"
     file.write_text(files["labels.csv"], encoding="utf-8")
-    again = json.loads(reporting.files_of_files(file, None, options=reporting.QUICK, question=QUESTION)["report.json"])
-    assert again["categories"] == numbers["categories"]
+    again = reporting.gathered_files(file, None, options=reporting.QUICK, question=QUESTION).report()
+    assert [row.n_labels for row in again.categories] == [row["n_labels"] for row in numbers["categories"]]
     with pytest.raises(InputError, match=r"Some labels are marks\. Name the question with --question"):
         reporting.files_of_files(file, None, options=reporting.QUICK)
 

@@ -94,7 +94,7 @@ class Server(socketserver.ThreadingTCPServer):
 def quiet_server(tls=None, *, at_once=False):
     with Server(("127.0.0.1", 0), Session) as server:
         server.received, server.logins, server.tls, server.at_once = [], [], tls, at_once
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:
             yield server

@@ -461,7 +461,7 @@ def test_pairs_meet_in_even_blocks_almost_equally_often(drawn):
     assert variance <= least * (1 - least) + 0.9 * by_chance
 
 
-@pytest.mark.parametrize(("n_reviewers", "per_item", "n_blocks"), [(200, 2, 8000), (50, 3, 3000)])
+@pytest.mark.parametrize(("n_reviewers", "per_item", "n_blocks"), [(100, 2, 2000), (50, 3, 1000)])
 def test_pairs_of_two_or_three_meet_equally_often_but_for_one(n_reviewers, per_item, n_blocks):
     people = [f"r{i}" for i in range(n_reviewers)]
     counts = pair_counts(even_blocks(people, per_item, n_blocks, 1), people)
@@ -476,7 +476,9 @@ def test_a_plan_lists_all_blocks_up_to_ten_thousand_and_builds_as_many_as_items_
     assert (len(listed.blocks), len(built.blocks)) == (9870, 30)
 
 
-@pytest.mark.parametrize(("n_reviewers", "per_item"), [(50, 8), (200, 2), (200, 20)])
+@pytest.mark.parametrize(
+    ("n_reviewers", "per_item"), [(50, 8), (200, 2), pytest.param(200, 20, marks=pytest.mark.slow)]
+)
 def test_a_plan_of_many_reviewers_has_the_same_properties_as_one_of_few(n_reviewers, per_item):
     items, people = items_of([300, 200, 100]), [f"r{i}" for i in range(n_reviewers)]
     parameters = PlanParameters(3, per_item, 0.1, 5)

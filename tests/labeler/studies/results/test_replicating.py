@@ -121,6 +121,7 @@ def of_icpe(measured_icpe):
     return replicating.replicate(replicating.Measuring(measured_icpe), FOLDER)
 
 
+@pytest.mark.slow
 def test_counts_and_shares_of_the_real_benchmarks(of_icpe):
     result = of_icpe.replication
     assert (result.scope.n, result.scope.n_applications, result.scope.n_of_shape) == (203, 30, 203)
@@ -138,12 +139,14 @@ def test_counts_and_shares_of_the_real_benchmarks(of_icpe):
     assert {claim.why != "" for claim in result.claims if claim.outcome in ("differs", "cannot be known")} == {True}
 
 
+@pytest.mark.slow
 def test_the_guide_shows_the_outcomes_of_the_real_benchmarks(of_icpe):
     filled = runpy.run_path(str(DATA.parent / "scripts" / "replication_guide.py"))["filled"]
     text = (DATA.parent / "docs" / "results" / "replication.md").read_text(encoding="utf-8")
     assert filled(text, of_icpe.replication.claims) == text, "make it again: python scripts/replication_guide.py FOLDER"
 
 
+@pytest.mark.slow
 def test_real_benchmarks_that_are_inconsistent_are_called_dissimilar_more_often(of_icpe, published_classes):
     classes = references.read_classes(Source("published.json", published_classes))
     rows = {row.classifier: row for row in survey(of_icpe.replication.benchmarks, classes=classes).steady_state}
@@ -314,7 +317,12 @@ def test_a_column_called_similar_says_what_1_means_and_words_win_over_it(tmp_pat
 @pytest.mark.parametrize(
     ("n_matched", "outcome", "reason"),
     [
-        (0, "cannot be known", "None of the 586 names of items matches a benchmark; 586 names without a benchmark"),
+        pytest.param(
+            0,
+            "cannot be known",
+            "None of the 586 names of items matches a benchmark; 586 names without a benchmark",
+            marks=pytest.mark.slow,
+        ),
         (3, "cannot be known", "3 of the 6 benchmarks have no label; 583 names without a benchmark, for example"),
         (6, "reproduced", ""),
     ],
@@ -439,11 +447,6 @@ def test_classes_are_read_as_json_and_csv_write_them(text):
     assert references.read_classes(Source("classes", data=text.encode())) == CLASSES
 
 
-def test_classes_are_an_outside_criterion(tmp_path):
-    (row, *_) = replicate(tmp_path, classes=json.dumps(CLASSES)).replication.steady_state
-    assert (row.n_inconsistent, row.n_steady) == (3, 3)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -459,9 +462,10 @@ def test_a_table_of_classes_that_cannot_be_used_is_refused(tmp_path, text, messa
         replicate(tmp_path, classes=text)
 
 
-def test_classes_that_are_not_used_are_named_and_no_measurements_are_an_error_in_words(tmp_path):
+def test_classes_are_an_outside_criterion_and_those_that_are_not_used_are_named(tmp_path):
     written = replicate(tmp_path, classes=json.dumps(CLASSES | {name_of(5): "flat"}))
     assert says(written.remarks[0], "inconsistent, steady state", "not flat")
-    assert written.replication.steady_state[0].n_steady == 2
+    row = written.replication.steady_state[0]
+    assert (row.n_inconsistent, row.n_steady) == (3, 2)
     with pytest.raises(InputError, match="no measurements"):
         replicating.replicate(replicating.Measuring(), FOLDER)

@@ -214,14 +214,8 @@ def filled(filled_master, tmp_path):
 
 def test_the_exported_files_give_the_same_report_as_the_study(filled, filled_files, tmp_path):
     content = json.loads(filled_files["report.json"])
-    again = files_report(
-        tmp_path,
-        reporting.as_csv(exchange.export_labels(filled, actor="owner", now=NOW)),
-        reporting.as_csv(stored_verdicts.export_table(filled, actor="owner", now=NOW)),
-        FEW_DRAWS,
-    )
-    for part in ("agreement", "consensus", "left_out", "classifiers", "comparisons", "measures"):
-        assert again[part] == content[part]
+    for name, table in (("labels", exchange.export_labels), ("verdicts", stored_verdicts.export_table)):
+        (tmp_path / f"{name}.csv").write_text(reporting.as_csv(table(filled, **WHO)), encoding="utf-8")
     (tmp_path / "report.json").write_text(filled_files["report.json"], encoding="utf-8")
     checked = written_reports.check_files(tmp_path / "labels.csv", tmp_path / "verdicts.csv", tmp_path / "report.json")
     assert checked == []

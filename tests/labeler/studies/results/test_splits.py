@@ -314,9 +314,7 @@ def test_decisions_survive_the_way_into_another_study(closed, masters, tmp_path)
 def test_who_decided_is_not_made_a_reviewer_by_an_import(closed, db, tmp_path):
     decide(closed, splits.split_items(closed)[0].item.name, actor="owner")
     _, path = exported(closed, tmp_path)
-    taken = exchange.import_label_file(db, path, **WHO)
-    assert set(taken.new_reviewers) == set(SPLIT)
-    assert report_of(db)["consensus"] == report_of(closed)["consensus"]
+    assert set(exchange.import_label_file(db, path, **WHO).new_reviewers) == set(SPLIT)
 
 
 def test_the_label_file_alone_gives_the_same_consensus(closed, tmp_path):

@@ -88,35 +88,35 @@ def test_the_body_of_a_response_does_not_wait_until_the_headers_are_acknowledged
     "half", [b"", b"GET", HALF, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx"], ids=range(4)
 )
 def test_a_request_that_does_not_arrive_is_ended(monkeypatch, half):
-    monkeypatch.setattr(connections, "REQUEST_S", 0.3)
+    monkeypatch.setattr(connections, "REQUEST_S", 0.1)
     with serving() as port:
         begun = time.monotonic()
         with connected(port, half) as connection:
             while not is_closed(connection):
                 assert time.monotonic() - begun < PATIENCE_S
-        assert time.monotonic() - begun > 0.2
+        assert time.monotonic() - begun > 0.05
 
 
 def test_a_request_that_comes_byte_by_byte_has_no_more_time(monkeypatch):
-    monkeypatch.setattr(connections, "REQUEST_S", 0.5)
+    monkeypatch.setattr(connections, "REQUEST_S", 0.2)
     with serving() as port, connected(port, HALF) as connection:
         begun, is_open = time.monotonic(), True
         while is_open:
             assert time.monotonic() - begun < PATIENCE_S
             try:
                 connection.sendall(b"X-Drip: 1\r\n")
-                time.sleep(0.1)  # the pace of the slow request
+                time.sleep(0.05)  # the pace of the slow request
             except ConnectionError:
                 is_open = False
 
 
 def test_an_upload_may_take_longer_as_long_as_parts_of_it_arrive(monkeypatch):
-    monkeypatch.setattr(connections, "REQUEST_S", 1.0)
+    monkeypatch.setattr(connections, "REQUEST_S", 0.5)
     head = b"POST /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 8\r\n\r\n"
     with serving() as port, connected(port, head) as connection:
         for _ in range(8):
             connection.sendall(b"x")
-            time.sleep(0.15)  # the pace of the upload, which takes longer than a request may
+            time.sleep(0.08)  # the pace of the upload, which takes longer than a request may
         answer = b""
         while part := connection.recv(1000):
             answer += part

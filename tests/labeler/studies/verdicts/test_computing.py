@@ -200,7 +200,7 @@ def test_an_export_is_read_back_as_the_verdict_table_of_a_report(study, tmp_path
     path.write_text(reporting.as_csv(export(study)), encoding="utf-8")
     labels = tmp_path / "labels.csv"
     labels.write_text("item,reviewer,label\n", encoding="utf-8")
-    report = report_of_files(labels, path)
+    report = report_of_files(labels, path, options=reporting.QUICK)
     counted = {
         row["classifier"]: row
         for row in stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study), CATEGORIES)

@@ -115,6 +115,7 @@ def test_the_report_holds_its_verdicts_against_the_labels(planned, steady):
     assert row["positive"]["specificity"]["value"] == pytest.approx(n_similar / 8)
 
 
+@pytest.mark.slow
 def test_processes_started_for_the_work_find_it_and_the_warmup_is_left_out(study, steady, tmp_path):
     study.backup(tmp_path / "other.study")
     options = JudgeOptions(warmup=10)
