@@ -60,6 +60,7 @@ def test_a_threshold_asked_for_on_a_page_is_computed_beside_the_default(study):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.slow
 def test_a_computation_that_was_killed_is_seen_to_run_no_more(study_path):
     with new_study(study_path, n_items=60, reviewers=()) as db:
         background.start_verdicts(study_path, actor="carol")

@@ -53,7 +53,11 @@ def decide_all(db):
         splits.adjudicate(db, split.item.name, "similar", "seen", **WHO)
 
 
-def test_the_next_step_leads_from_nothing_to_the_report(db, study_path):
+def stages(db):
+    return {stage.name: (stage.when, stage.fact) for stage in view(db).stages}
+
+
+def test_the_next_step_leads_from_nothing_to_the_report_and_the_line_of_steps_says_where_the_study_is(db, study_path):
     assert (next_of(db), [part.sign for part in view(db).parts]) == (overview.ADD, ["○", "✓", "○", "○"])
     with new_study(study_path, reviewers=()) as made:
         assert next_of(made) == overview.PEOPLE
@@ -62,34 +66,20 @@ def test_the_next_step_leads_from_nothing_to_the_report(db, study_path):
         assert next_of(made) == overview.PLAN
         assigning.confirm_plan(made, PARAMETERS, **WHO)
         assert next_of(made) is None
+        assert stages(made) == {
+            "Set up": ("done", "8 items, 4 people"), "Label": ("now", "Day 1, 0 % of the labels"),
+            "Settle": ("next", "third labels, decisions"), "Report": ("next", "unblind, publish"),
+        }  # fmt: skip
         answer_everything(made, SPLIT)
-        assert next_of(made) is Step.THIRD
+        assert (next_of(made), stages(made)["Settle"]) == (Step.THIRD, ("now", "all first labels are given"))
         move(made, Step.CLOSE)
-        assert next_of(made) == overview.SPLITS
+        assert (next_of(made), stages(made)["Settle"]) == (overview.SPLITS, ("now", "closed, 3 items to decide"))
         decide_all(made)
-        assert next_of(made) is Step.UNBLIND
+        assert (next_of(made), stages(made)["Settle"]) == (Step.UNBLIND, ("now", "closed, all splits settled"))
         move(made, Step.UNBLIND)
         assert (next_of(made), view(made).parts) == (overview.REPORT, ())
-
-
-def stages(db):
-    return {stage.name: (stage.when, stage.fact) for stage in view(db).stages}
-
-
-def test_the_line_of_steps_says_what_is_done_and_where_the_study_is(planned):
-    assert stages(planned) == {
-        "Set up": ("done", "8 items, 4 people"), "Label": ("now", "Day 1, 0 % of the labels"),
-        "Settle": ("next", "third labels, decisions"), "Report": ("next", "unblind, publish"),
-    }  # fmt: skip
-    answer_everything(planned, SPLIT)
-    assert stages(planned)["Settle"] == ("now", "all first labels are given")
-    move(planned, Step.CLOSE)
-    assert stages(planned)["Settle"] == ("now", "closed, 3 items to decide")
-    decide_all(planned)
-    assert stages(planned)["Settle"] == ("now", "closed, all splits settled")
-    move(planned, Step.UNBLIND)
-    assert stages(planned)["Report"] == ("now", f"unblinded on {NOW.day} {NOW:%b}")
-    assert [when for when, _ in stages(planned).values()] == ["done", "done", "done", "now"]
+        assert stages(made)["Report"] == ("now", f"unblinded on {NOW.day} {NOW:%b}")
+        assert [when for when, _ in stages(made).values()] == ["done", "done", "done", "now"]
 
 
 def test_a_calibration_round_comes_before_the_study(study):

@@ -237,7 +237,7 @@ def looks(path, out):
     ]
 
 
-@pytest.mark.parametrize("steps", [(), ("close", "pause"), ("close", "unblind")])
+@pytest.mark.parametrize("steps", [("close", "pause"), ("close", "unblind")])
 def test_reports_and_exports_say_interim_on_standard_error_until_unblinding_and_are_logged(study, tmp_path, steps):
     label(study, {"ada": "similar"})
     for step in steps:

@@ -86,10 +86,3 @@ def test_a_hostile_name_stays_in_the_folder(tmp_path):
     written = list(tmp_path.rglob("*.svg"))
     assert len(written) == 2 + 4
     assert all(path.is_relative_to(tmp_path / "out") for path in written)
-
-
-def test_the_report_has_its_figures_in_a_folder(judged, tmp_path):
-    result = run("report", "--study", judged, "--out", tmp_path / "out", "--quick")
-    assert set(result.stdout.splitlines()) == files_in(tmp_path / "out")
-    drawn = {path.name for path in (tmp_path / "out" / "figures").iterdir()}
-    assert {"pair-agreement.svg", "measures-by-application.svg"} <= drawn

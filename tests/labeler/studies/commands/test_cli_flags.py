@@ -68,13 +68,6 @@ def test_the_list_as_json_has_every_text_as_it_was_written(study):
     assert not [one.code for one in said.values() if one.code in listed.output]
 
 
-def test_listing_is_logged_each_time(study):
-    before = actions(study)
-    run("--study", study)
-    run("--study", study, "--json")
-    assert actions(study) == [*before, ("owner", "list flags"), ("owner", "list flags")]
-
-
 def test_an_empty_inbox_is_an_empty_table(tmp_path):
     make_study(tmp_path / "new.study", plan=True)
     assert run("--study", tmp_path / "new.study").stdout == ""

@@ -310,15 +310,6 @@ def test_trend_names_the_version_after_which_a_benchmark_became_slower(history_f
     assert (benchmark["n_versions"], change["version"], change["direction"]) == (20, "1.12", "slower")
 
 
-@pytest.mark.parametrize(
-    ("options", "code"),
-    [((), 0), (("--fail-on", "worse"), 1), (("--fail-on", "worse", "--within", 8), 1),
-     (("--fail-on", "worse", "--within", 7), 0)],
-)  # fmt: skip
-def test_trend_fails_a_build_only_for_recent_changes_for_the_worse(history_file, options, code):
-    run("trend", history_file, *options, code=code)
-
-
 def test_a_folder_of_folders_is_a_history_in_natural_order(history, tmp_path):
     for version in dict.fromkeys(row[1] for row in history):
         (tmp_path / "results" / version).mkdir(parents=True)
@@ -338,17 +329,6 @@ def test_decisions_of_people_are_used(history_file, tmp_path, decision):
 # trend: what is a history
 
 
-def otava(*rows, columns="time,commit,branch,latency"):
-    return "\n".join([columns, *rows]) + "\n"
-
-
-def otava_history(levels, branch="main", name="a"):
-    return [f"2024-01-{day + 1:02},{name}{day},{branch},{level}" for day, level in enumerate(levels)]
-
-
-STEADY = [100, 101, 100, 102, 101, 100, 101, 100, 102, 101]
-
-
 def trends(*arguments, code=0):
     content = json.loads(run("trend", *arguments, "--json", code=code).stdout)
     return {trend["name"]: trend for trend in content["benchmarks"]}
@@ -365,18 +345,6 @@ def asv_history(folder, levels, *, machine="runner", env="virtualenv-py3.12", **
         )  # fmt: skip
         (folder / machine / f"{commit[:8]}-{env or 'py'}.json").write_bytes(content)
     return folder
-
-
-def test_branches_of_otava_are_two_histories(tmp_path):
-    rows = [*otava_history(STEADY), *otava_history([150, 151, 150, 151], "feature", "b")]
-    (tmp_path / "h.csv").write_text(otava(*rows))
-    found = trends(tmp_path / "h.csv", "--better", "lower")
-    assert {name: trend["n_versions"] for name, trend in found.items()} == {
-        "latency @ branch=main": 10, "latency @ branch=feature": 4,
-    }  # fmt: skip
-    assert not any(trend["changes"] for trend in found.values())
-    text = run("trend", tmp_path / "h.csv", "--better", "lower", "--fail-on", "worse").stdout
-    assert says(text, "Too few versions to find a change (6 are needed): latency @ branch=feature (4 versions).")
 
 
 def test_the_commit_in_a_file_counts_and_not_the_folder_of_the_machine(tmp_path):
@@ -420,19 +388,6 @@ def test_folders_of_files_with_versions_are_contexts(tmp_path):
     found = trends(tmp_path / "results")
     assert {name: trend["n_versions"] for name, trend in found.items()} == {"sort @ fast": 7, "sort @ slow": 7}
     assert not any(trend["changes"] for trend in found.values())
-
-
-def test_data_js_is_a_history(tmp_path):
-    entries = [
-        {"commit": {"id": f"{at:02x}" * 20, "timestamp": f"2024-01-{at + 1:02}T00:00:00Z"}, "tool": "cargo",
-         "benches": [{"name": "sort", "value": 100 + at % 3 + 30 * (at >= 8), "unit": "ns/iter"}]}
-        for at in range(16)
-    ]  # fmt: skip
-    content = {"lastUpdate": 1, "repoUrl": "", "entries": {"Rust": entries}}
-    (tmp_path / "dev").mkdir()
-    (tmp_path / "dev" / "data.js").write_text(f"window.BENCHMARK_DATA = {json.dumps(content)}")
-    done = run("trend", tmp_path / "dev", "--fail-on", "worse", code=1)
-    assert says(done.stdout, "slower at 0808080 (previous version 0707070).")
 
 
 # trend: the newest version, and exit codes

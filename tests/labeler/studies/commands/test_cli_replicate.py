@@ -29,7 +29,6 @@ def test_without_a_folder_it_says_what_it_shows_and_what_it_cannot():
     assert "4.3      heuristic sensitivity" in result.stdout
 
 
-@pytest.mark.slow
 def test_a_folder_gives_files_and_names_what_could_not_be_read(tmp_path):
     out = tmp_path / "out"
     result = run("replicate", folder(tmp_path), "--out", out)

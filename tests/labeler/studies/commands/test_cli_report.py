@@ -98,7 +98,8 @@ def test_a_report_on_files_checks_with_them(files, tmp_path):
 
 def test_the_wide_table_of_a_report_runs_nothing_in_a_spreadsheet(tmp_path):
     (tmp_path / "l.csv").write_text("item,reviewer,label\n=1+1,+ada,similar\n=1+1,@ben,similar\n")
-    run("report", "--labels", tmp_path / "l.csv", "--out", tmp_path / "out", "--quick")
+    result = run("report", "--labels", tmp_path / "l.csv", "--out", tmp_path / "out", "--quick")
+    assert set(result.stdout.splitlines()) == {str(path) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     header, row = (tmp_path / "out" / "labels-wide.csv").read_text().splitlines()
     assert header == "item,status,category,n_labels,label_+ada,label_@ben"
     assert row == "'=1+1,agreed,similar,2,similar,similar"

@@ -8,17 +8,14 @@ from analysis.statistics.intervals import Estimate, wilson
 from labeler.errors import InputError, NotAllowed, NotAssigned, Refused
 from labeler.studies.audit import audit
 from labeler.studies.course import calibrating, coordinating, course, staffing
-from labeler.studies.handover import exchange
 from labeler.studies.items import browsing
 from labeler.studies.labelling import reviewing
 from labeler.studies.model import CalibrationGate, Kind, PlanParameters, State
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import SIMILAR
-from labeler.studies.results import reporting
 from labeler.studies.store import actions, assignments, decisions, events, labels, studies
 from tests.making import (
-    NOW,
     REVIEWERS,
     WHO,
     answer_everything,
@@ -29,7 +26,6 @@ from tests.making import (
     log,
     make_study,
     report_of,
-    report_of_files,
     submit,
 )
 
@@ -315,18 +311,6 @@ def test_labels_of_the_round_enter_no_number_but_their_own(round_):
     assert content["agreement"]["coefficients"]["percent_agreement"]["value"] == 1
     assert content["agreement"]["n_labels"] == sum(one.n_done for one in coordinating.status(round_).reviewers)
     assert content["consensus"]["agreed"] == 6
-
-
-def test_the_label_file_alone_counts_no_calibration_label_either(round_, tmp_path):
-    answer_everything(round_, SPLIT)
-    course.change_state(round_, Step.OPEN, **WHY)
-    answer_everything(round_, dict.fromkeys(REVIEWERS, "similar"))
-    path = tmp_path / "labels.csv"
-    path.write_text(reporting.as_csv(exchange.export_labels(round_, actor="owner", now=NOW)), encoding="utf-8")
-    of_files = report_of_files(path, None, options=reporting.QUICK)
-    of_study = report_of(round_)
-    for part in ("agreement", "consensus", "left_out"):
-        assert of_files[part] == of_study[part]
 
 
 @pytest.mark.parametrize(

@@ -105,16 +105,6 @@ def test_verdicts_are_columns_only_where_they_are_asked_for(judged_study):
     assert said.loc[item_name(3)].tolist() == [None, "dissimilar"]  # computed, but without a verdict
 
 
-def test_the_verdicts_are_those_that_the_table_of_verdicts_shows(study):
-    computing.compute_verdicts(study, actor="carol")
-    shown = stored_verdicts.verdict_table(study).pivot_table("verdict", "item", "classifier", aggfunc="first")
-    table = browsing.catalogue(study, verdicts=True).set_index("item")
-    columns = {name: "spread (classifier)" if name == "spread" else name for name in shown.columns}
-    assert browsing.classifiers(browsing.catalogue(study, verdicts=True)) == list(columns.values())
-    for classifier, column in columns.items():
-        assert table[column].to_dict() == shown[classifier].to_dict()
-
-
 def test_the_verdict_of_the_classifier_spread_is_chosen_by_its_own_name(db):
     import_all(db, result_file("far", flat(1.0, 1.1, 1.3)), result_file("near", flat(1.0, 1.01, 1.02)))
     computing.compute_verdicts(db, actor="carol")

@@ -292,7 +292,7 @@ def check_items(db):
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_a_few_damaged_files_are_imported_or_refused_and_nothing_else(db, format_name):
-    check_imports(db, format_name, 20, seed=1)
+    check_imports(db, format_name, 8, seed=1)
 
 
 @pytest.mark.slow

@@ -390,14 +390,6 @@ def test_the_earlier_picture_of_a_hidden_copy_is_gone_when_the_copy_comes(tmp_pa
         assert all(label.can_look_again for label in reviewing.own_labels(db, ada))
 
 
-def test_a_picture_is_drawn_anew_where_its_bins_are_missing(planned):
-    task = offers(planned, "ada")[0]
-    before = reviewing.picture(planned, task)
-    planned.execute("DELETE FROM bins")
-    assert reviewing.picture(planned, task) == before
-    assert json.loads(json.dumps(before)) == before
-
-
 EVENT = {
     "event_id": "e",
     "code": "ABCDEF",

@@ -58,26 +58,6 @@ def kept(db):
     return labels.table(db)[["label", "confidence", "flag", "comment"]].to_numpy().tolist()
 
 
-def test_flag_comment_and_confidence_are_kept_and_come_back_also_after_an_undo(planned):
-    set_protocol(planned, asks_confidence=True)
-    assert said_of(planned, next_task(planned)) == (None, False, None)
-    task = answer(planned, next_task(planned), confidence=3, flag=True, comment="a step in run 2")
-    assert kept(planned) == [["similar", 3, 1, "a step in run 2"]]
-    assert said_of(planned, task) == (3, True, "a step in run 2")
-    answer(planned, task, "withdrawn", dwell_ms=None)
-    assert kept(planned)[1] == ["withdrawn", None, 0, None]
-    assert next_task(planned).code == task.code
-    assert said_of(planned, task) == (3, True, "a step in run 2")
-
-
-def test_of_several_answers_the_newest_says_what_comes_back(planned):
-    task = answer(planned, next_task(planned), flag=True, comment="first")
-    answer(planned, task, "withdrawn", dwell_ms=None)
-    answer(planned, task, "dissimilar")  # the reviewer removed flag and comment
-    assert said_of(planned, task) == (None, False, None)
-    assert kept(planned)[0] == ["similar", None, 1, "first"]  # nothing is overwritten
-
-
 def test_nobody_sees_what_another_said_about_the_same_item(planned):
     ada, ben = id_of(planned, "ada"), id_of(planned, "ben")
     mine = {task.item_id: task for task in assignments.tasks_of(planned, ada)}
@@ -143,18 +123,6 @@ def test_own_labels_tell_number_time_flag_and_comment(planned):
     before = own(planned)
     studies.set_state(planned, State.CLOSED)  # they are there in a closed study, too
     assert [(one.task.code, one.comment) for one in own(planned)] == [(one.task.code, one.comment) for one in before]
-
-
-def test_an_answer_taken_back_keeps_its_number_and_its_time(planned):
-    first = answer(planned, next_task(planned), dwell_ms=1_000)
-    answer(planned, first, "withdrawn", dwell_ms=None)
-    second = answer(planned, offers(planned, "ada")[1], dwell_ms=4_000)
-    assert [(one.task.code, one.number) for one in own(planned)] == [(second.code, 2)]
-    answer(planned, first, dwell_ms=500)
-    assert [(one.number, one.n_revisions, one.time_on_task_ms) for one in own(planned)] == [
-        (1, 0, 1_500),
-        (2, 0, 4_000),
-    ]
 
 
 def test_an_answer_that_was_not_timed_has_no_time(planned):

@@ -121,17 +121,6 @@ def test_who_has_an_invitation_signs_in_and_out(study):
     assert log(study) == before
 
 
-def test_an_invitation_works_in_several_browsers_until_it_is_replaced(study):
-    first = invite(study, "ada")
-    tokens = {identity.sign_in(study, first, now=NOW) for _ in range(2)}
-    second = invite(study, "ADA")
-    with pytest.raises(SignInFailed, match="newer link on 2026-11-20"):
-        identity.sign_in(study, first, now=NOW)
-    assert person_of(study, identity.sign_in(study, second, now=NOW)).name == "ada"
-    assert {person_of(study, token).name for token in tokens} == {"ada"}  # open windows stay open
-    assert len(tokens) == 2
-
-
 def test_the_coordinator_who_made_the_study_signs_in_with_its_secret(study_path):
     secret = coordinating.create_study(study_path, name="x", question="?", coordinator="carol", now=NOW)
     with open_database(study_path) as made:
@@ -194,19 +183,6 @@ def test_secrets_are_nowhere_in_the_file(study):
 def test_only_a_person_of_this_role_is_invited(study, name, role):
     with pytest.raises(InputError, match=f"There is no {role} called {name} in this study"):
         invite(study, name, role)
-
-
-def test_who_takes_no_part_any_more_is_nobody_from_the_next_click_on(study):
-    secret = invite(study, "ada")
-    token = identity.sign_in(study, secret, now=NOW)
-    ada = id_of(study, "ada")
-    assert identity.require(study, ada, Role.REVIEWER).name == "ada"
-    deactivate(study, "ada")
-    assert person_of(study, token) is None
-    with pytest.raises(SignInFailed, match="longer take part"):
-        identity.sign_in(study, secret, now=NOW)
-    with pytest.raises(NotAllowed, match="Only reviewers"):
-        identity.require(study, ada, Role.REVIEWER)
 
 
 def test_a_role_is_required_not_only_a_name(study):

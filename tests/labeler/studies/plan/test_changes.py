@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from analysis.text import counted
 from labeler.errors import InputError
-from labeler.studies.model import ALL, Assignment, Kind, PlanParameters
+from labeler.studies.model import ALL, Assignment, Kind
 from labeler.studies.plan.changes import (
     WHY_GIVEN_UP,
     Changes,
@@ -19,7 +19,7 @@ from labeler.studies.plan.changes import (
     reassign_slots_of_leaver,
     third_round,
 )
-from labeler.studies.plan.design import draw_plan, key
+from labeler.studies.plan.design import key
 from tests.sentences import says
 
 NAMES = ["ada", "ben", "cleo", "dan", "eve"]
@@ -183,12 +183,6 @@ def test_an_open_slot_goes_to(slots):
     assert takers(slots) == takers(slots[::-1]) == {"x": "dan"}
 
 
-def test_of_equal_co_loads_the_one_with_the_lowest_load_in_the_application_takes_the_slot():
-    slots = [*fresh("x", "ada", "ben"), *fresh("y", "cleo"), *fresh("z", "dan")]
-    assert takers(slots, {"x": "org/a", "y": "org/a", "z": "org/b"}) == {"x": "dan"}
-    assert takers(slots, {"x": "org/a", "y": "org/b", "z": "org/a"}) == {"x": "cleo"}
-
-
 def test_a_hidden_copy_is_given_up_while_its_item_is_handed_on():
     slots = [*fresh("x", "ada", "ben"), Slot("ada", "x", Kind.RETEST, answered=False)]
     changes = reassign_slots_of_leaver(slots, "ada", applications={"x": "a"}, staying=["ben", "cleo"], seed=1)
@@ -252,19 +246,6 @@ def test_slots_go_to_a_joiner_until_all_have_the_same_to_do():
     # ada has answered three more
     balances = balance_of(after(slots, changes))
     assert balances == {"ada": Balance(6, 3), "ben": Balance(3, 3), JOINER: Balance(3, 3)}
-
-
-def test_a_joiner_gets_items_they_share_with_others_evenly_before_items_of_another_application():
-    # ada gives two of four slots: one shared with ben and one with cleo
-    slots = [*fresh("x0", "ada", "Ben"), *fresh("x1", "ada", "Ben"), *fresh("y0", "ada", "Cleo")]
-    slots += fresh("y1", "ada", "Cleo")
-    for seed in range(8):
-        moves = join(slots, JOINER, applications=one_application(slots), seed=seed).moves
-        assert {move.item[0] for move in moves} == {"x", "y"}
-    alone = [slot for item in ("a0", "a1", "b0", "b1") for slot in fresh(item, "ada")]
-    for seed in range(8):
-        moves = join(alone, JOINER, applications={slot.item: slot.item[0] for slot in alone}, seed=seed).moves
-        assert {move.item[0] for move in moves} == {"a", "b"}
 
 
 def test_a_slot_stays_with_its_hidden_copy_and_overlap_slots_stay_too():
@@ -405,21 +386,6 @@ def test_a_change_does_not_depend_on_the_order_of_the_input(change, study, rando
     assert change(shuffled) == change(study)
 
 
-def test_a_plan_of_586_items_is_level_again_after_one_left_and_another_joined():
-    items = {f"item {j}": f"org{j % 30}/project" for j in range(586)}
-    plan = draw_plan(items, NAMES[:4], PlanParameters(1))
-    slots = [Slot(a.reviewer, a.item, a.kind, a.position < 100) for a in plan.assignments]
-    changes = reassign_slots_of_leaver(slots, "ada", applications=items, staying=NAMES[1:4], seed=1)
-    state = after(slots, changes)
-    loads = [balance.load for name, balance in balance_of(state).items() if name != "ada"]
-    assert max(loads) - min(loads) <= 2
-    assert all(len(on(state, item, {Kind.FRESH})) in {0, 2} for item in items)
-    state = after(state, joined := join(state, JOINER, applications=items, seed=1))
-    left = [balance.remaining for name, balance in balance_of(state).items() if name != "ada"]
-    assert max(left) - min(left) <= 2  # the others differed by two before
-    assert joined.shortfalls == ()
-
-
 REFUSED = {
     "both leave": [lambda: leave(fresh("x", "ada", "ben"), staying=["ada", "ben"]),
                    lambda: succession(fresh("x", "ada", "ben"), staying=["ada", "ben"])],
@@ -500,12 +466,6 @@ def test_an_item_seen_only_in_an_open_slot_or_in_calibration_is_no_item_for_a_th
     slots = [*answered(first), *fresh("x", "cleo"), Slot("dan", "a", Kind.CALIBRATION, answered=True)]
     plan = third_round(*sorted_out(first), slots, reviewers=NAMES[:4], start={}, seed=1)
     assert [(a.reviewer, a.item) for a in plan.assignments] == [("dan", "x")]
-
-
-def test_without_split_items_there_is_no_third_round():
-    first = {"x": {"ada": S, "ben": S}, "i": {"ada": S}, "n": {}}
-    plan = third_round(*sorted_out(first), answered(first), reviewers=NAMES, start={}, seed=1)
-    assert (plan.assignments, plan.shortfalls) == ((), ())
 
 
 @st.composite

@@ -222,13 +222,6 @@ def test_the_papers_design_splits_the_items_into_near_equal_parts_one_pair_each(
     assert spread((tuple(sorted(pair)) for pair in pairs.values()), every_pair) <= 1
 
 
-def test_the_papers_586_items_make_four_parts_of_98_and_two_of_97():
-    items = {str(j): f"org{j % 30}/project" for j in range(586)}
-    plan = draw_plan(items, NAMES[:4], PlanParameters(3, overlap=0, retest=0, paper=True))
-    parts = Counter({a.item: a.block for a in plan.assignments}.values())
-    assert sorted(parts.values()) == [97, 97, 98, 98, 98, 98]
-
-
 @pytest.mark.parametrize(
     ("n_items", "n_reviewers", "parameters", "message"),
     [

@@ -247,16 +247,6 @@ def test_before_the_plan_somebody_is_removed_comes_back_and_is_replaced(study):
     assert last_event(study)[2] == {"name": "ada", "successor": "eve", "why": "because"}
 
 
-def test_the_log_keeps_what_a_removal_follows_from(roomy):
-    for _ in range(2):
-        answer_next(roomy, "ada", "similar")
-    staffing.pause(roomy, "dan", **WHY)
-    staffing.remove(roomy, "ada", **WHY)
-    _, action, told = last_event(roomy)
-    assert (action, told["staying"], told["answers"]) == ("remove reviewer", ["ben", "cleo"], 2)
-    assert told["hash"] == assigning.active_plan(roomy).hash
-
-
 def test_a_returning_reviewer_finds_their_labels_and_gets_items_as_a_late_joiner(roomy):
     for _ in range(3):
         answer_next(roomy, "ada", "similar")
@@ -266,19 +256,6 @@ def test_a_returning_reviewer_finds_their_labels_and_gets_items_as_a_late_joiner
     assert len(items_of(roomy, "ada")) == 3 + change.n_moved
     assert len(reviewing.own_labels(roomy, id_of(roomy, "ada"))) == 3
     assert log(roomy)[-2:] == [("carol", "resume reviewer"), ("carol", "join")]
-    assert verifying.verify_plan(roomy).problems == ()
-
-
-def test_an_item_that_comes_back_keeps_its_code_and_its_answers(roomy):
-    """Ada answers "not sure" on everything and leaves, then two others, so that one reviewer has all her items."""
-    codes = {answer_next(roomy, "ada", "not sure").code for _ in range(8)}
-    for name in ("ada", "ben", "cleo"):
-        staffing.remove(roomy, name, **WHY)
-    staffing.resume(roomy, "ada", **WHO)
-    mine = assignments.tasks_of(roomy, id_of(roomy, "ada"))
-    again = [task for task in mine if task.code in codes]
-    assert again
-    assert {(task.revision, task.answer) for task in again} == {(1, "not sure")}
     assert verifying.verify_plan(roomy).problems == ()
 
 
@@ -327,15 +304,6 @@ def test_a_new_successor_takes_over_everything_open(roomy):
     assert not people.by_name(roomy, "ada").active
     assert log(roomy)[-2:] == [("carol", "add person"), ("carol", "replace reviewer")]
     assert last_event(roomy)[2]["successor"] == "eve"
-
-
-def test_a_successor_who_labels_already_takes_what_they_are_not_on(roomy):
-    both = items_of(roomy, "ada") & items_of(roomy, "ben")
-    n_before = len(items_of(roomy, "ben"))
-    _, change = staffing.replace(roomy, "ada", "ben", **WHY)
-    n_taken = len(items_of(roomy, "ben")) - n_before
-    assert change.n_moved - n_taken + change.n_given_up == len(both)
-    assert verifying.verify_plan(roomy).problems == ()
 
 
 @pytest.mark.parametrize("also_coordinates", [False, True])

@@ -157,7 +157,7 @@ def test_real_benchmarks_that_are_inconsistent_are_called_dissimilar_more_often(
     assert all(row.auc.low > 0.5 and row.p < 0.05 for row in rows.values())
 
 
-@pytest.mark.slow  # the page of comparisons writes the files of a few benchmarks daily
+@pytest.mark.slow  # the command writes the files of a few benchmarks daily
 def test_the_files_hold_every_claim_figure_and_number(of_icpe):
     files = of_icpe.files()
     assert list(files) == [

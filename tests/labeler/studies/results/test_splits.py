@@ -198,13 +198,6 @@ def test_a_decision_settles_an_item_until_a_later_one_takes_its_place_and_all_ar
     assert [(one.category, one.decided_by) for one in decisions.everything(closed)] == [(D, "carol"), (S, "owner")]
 
 
-@pytest.mark.parametrize("statement", ["UPDATE decisions SET category = 'similar'", "DELETE FROM decisions"])
-def test_decisions_are_only_appended(closed, statement):
-    decide(closed, splits.split_items(closed)[0].item.name)
-    with pytest.raises(Exception, match="decisions are only appended"):
-        closed.execute(statement)
-
-
 @pytest.mark.parametrize("state", [state for state in State if state not in (State.CLOSED, State.PAUSED)])
 def test_items_are_decided_only_while_the_study_is_closed(closed, state):
     name = splits.split_items(closed)[0].item.name

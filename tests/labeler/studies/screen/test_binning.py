@@ -90,11 +90,6 @@ def test_windows_have_at_least_50_iterations_are_at_most_60_and_equally_long(run
     assert len(run) < 50 or lengths.min() >= 50
 
 
-@pytest.mark.parametrize(("n", "expected"), [(1, 1), (49, 49), (50, 1), (99, 1), (100, 2), (3000, 60), (9000, 60)])
-def test_a_run_has_a_window_per_50_iterations_up_to_60_and_a_short_run_one_per_iteration(n, expected):
-    assert n_windows(n) == expected
-
-
 @given(series())
 def test_medians_and_middle_halves_are_those_of_the_windows(run):
     edges = [*starts_of(len(run), n_windows(len(run))), len(run)]

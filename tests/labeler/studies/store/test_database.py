@@ -211,23 +211,6 @@ def test_who_cannot_write_because_another_does_is_told_so(db, monkeypatch):
     assert places(db)[-2:] == ["knock", "in time"]
 
 
-def test_who_waits_gets_the_lock_as_soon_as_it_is_free(db):
-    held = threading.Event()
-
-    def hold():
-        with open_database(db.path) as other, other.atomic():
-            add_event(other, "first")
-            held.set()
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    assert held.wait(60)
-    with db.atomic():
-        add_event(db, "second")
-    thread.join()
-    assert places(db)[-2:] == ["first", "second"]
-
-
 def test_who_opens_a_backup_while_another_writes_to_it_waits_too(db, tmp_path):
     path = tmp_path / "backup.study"
     db.backup(path)  # not in WAL mode, so the first process that opens it changes the mode
@@ -241,16 +224,6 @@ def test_who_opens_a_backup_while_another_writes_to_it_waits_too(db, tmp_path):
     finally:
         end.join()
         other.close()
-
-
-def test_an_atomic_block_is_kept_as_a_whole(db):
-    with open_database(db.path) as other:
-        before = places(other)
-        with db.atomic():
-            add_event(db, "one")
-            add_event(db, "two")
-            assert places(other) == before
-        assert places(other) == [*before, "one", "two"]
 
 
 def keep(db, *names, error=None):
@@ -422,18 +395,6 @@ def test_a_backup_can_be_read_where_nothing_can_be_written(planned, tmp_path):
             copy.close()
     finally:
         folder.chmod(0o755)
-
-
-def test_a_backup_holds_what_was_committed_while_another_connection_writes(db, tmp_path):
-    target = tmp_path / "backup.study"
-    with open_database(db.path) as other:
-        add_event(other, "before")
-        with other.atomic():
-            add_event(other, "not yet")
-            db.backup(target)
-    with open_database(target) as copy:
-        assert places(copy)[-1] == "before"
-    assert places(db)[-1] == "not yet"
 
 
 def test_a_backup_in_the_middle_of_writing_is_whole(db, tmp_path):

@@ -26,7 +26,7 @@ from tests.labeler.studies.ui.pages import (
     texts,
     titles_of,
 )
-from tests.making import answer_next
+from tests.making import answer_everything, answer_next, end_study
 from tests.sentences import says
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
@@ -137,8 +137,10 @@ def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
     assert "similar" not in shown.replace(SIMILAR.text, "")
 
 
-def test_the_report_is_written_by_itself_as_part_of_the_page_and_logged(study):
-    move_on(study, Step.CLOSE, Step.UNBLIND)
+def test_the_report_is_written_by_itself_as_part_of_the_page_and_logged(planned):
+    answer_everything(planned, {"ada": "similar", "ben": "similar", "cleo": "dissimilar", "dan": "similar"})
+    end_study(planned)
+    study = planned.path
     page = coordinator_page("Results", "Report", study, **{"report-kind": QUICK})
     assert "You can leave this page." in page.get("progress")[0].proto.text
     page = report_written(coordinator_page("Results", "Report", study, **{"report-kind": QUICK}))

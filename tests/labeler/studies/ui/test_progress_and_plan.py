@@ -111,9 +111,9 @@ def test_the_preview_follows_the_form(unplanned):
 def test_what_makes_no_sense_is_said_beside_the_form(unplanned):
     page = coordinator_page("Study", "Plan", unplanned)
     assert number(page, "Reviewers per item").max == len(REVIEWERS)
-    number(page, "Calibration items").set_value(6).run()
-    number(page, "Items in the first batch").set_value(5).run()
-    assert "calibration items" in checked(page).info[0].value
+    number(page, "Calibration items").set_value(6)
+    number(page, "Items in the first batch").set_value(5)
+    assert "calibration items" in checked(page.run()).info[0].value
     assert len(page.button) == 0
     number(page, "Items in the first batch").set_value(0).run()
     assert checked(page).info.len == 0
@@ -121,9 +121,10 @@ def test_what_makes_no_sense_is_said_beside_the_form(unplanned):
 
 def test_confirming_keeps_the_plan_that_was_shown(unplanned):
     page = coordinator_page("Study", "Plan", unplanned)
-    number(page, "Seed").set_value(7).run()
+    number(page, "Seed").set_value(7)
+    number(page, "Hidden repeats").set_value(20)
+    checked(page.run())
     assert {metric.label for metric in page.metric} == {"Labels per item", "Per reviewer", "Width for kappa"}
-    number(page, "Hidden repeats").set_value(20).run()
     assert "20 hidden repeats do not fit" in texts(page)
     promised, shown = sum(loads(page).values()), next(text.value for text in page.caption if "plan: `" in text.value)
     checked(button(page, "Confirm the plan and open the study").click().run())

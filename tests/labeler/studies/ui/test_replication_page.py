@@ -23,6 +23,7 @@ def test_a_study_without_measurements_is_told_where_they_come_from(studies):
     assert len(page.button) == 0
 
 
+@pytest.mark.slow
 def test_one_button_compares_and_the_claims_and_files_appear(studies):
     page = coordinator_page("Tools", "Replication", studies["measured"])
     assert [button.label for button in page.button] == ["Compare with the paper"]

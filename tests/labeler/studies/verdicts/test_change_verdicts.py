@@ -22,7 +22,7 @@ from labeler.studies.screen.kinds import QUESTIONS
 from labeler.studies.store import items, open_database
 from labeler.studies.verdicts import computing, stored_verdicts
 from tests.conftest import GOLDEN
-from tests.making import NOW, WHO, end_study
+from tests.making import NOW, WHO, copy_of, end_study
 
 LEVELS = (1.2, 1.0, 0.8)  # of the version after the change: slower, no change, faster
 CATEGORIES = ("slower", "no change", "faster")
@@ -35,9 +35,9 @@ def changes(unplanned):
     return unplanned
 
 
-@pytest.fixture
-def unplanned(tmp_path):
-    """A study of 12 changes with five runs on each side, without a plan."""
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """The file of a study of 12 changes with five runs on each side and the verdicts of the rules, without a plan."""
     rng = np.random.default_rng(4)
     rows = []
     for number in range(12):
@@ -45,7 +45,7 @@ def unplanned(tmp_path):
             for run in range(5):
                 values = level * (1 + 0.01 * rng.standard_normal() + 0.01 * rng.standard_normal(12))
                 rows += [f"b{number:02d},{version},{run},{i},{value:.6f}" for i, value in enumerate(values)]
-    path = tmp_path / "change.study"
+    path = tmp_path_factory.mktemp("changes") / "change.study"
     coordinating.create_study(
         path, name="Change", question=QUESTIONS["change"], coordinator="carol", plan_secret="", now=NOW
     )
@@ -54,6 +54,14 @@ def unplanned(tmp_path):
             identity.add_person(db, name, [Role.REVIEWER], **WHO)
         table = importing.upload("t.csv", "\n".join(["benchmark,version,run,iteration,value", *rows]).encode())
         list(importing.import_files(db, [table], selection=importing.RunSelection(before="old", after="new"), **WHO))
+        computed = computing.compute_verdicts(db, actor="carol")
+        assert (computed.n_items, computed.n_without_verdict) == (12, 0)
+    return path
+
+
+@pytest.fixture
+def unplanned(judged, tmp_path):
+    with copy_of(judged, tmp_path) as db:
         yield db
 
 
@@ -77,8 +85,6 @@ def label_all(db):
 
 
 def test_every_rule_judges_every_change_and_the_report_ranks_the_rules(changes):
-    computed = computing.compute_verdicts(changes, actor="carol")
-    assert (computed.n_items, computed.n_without_verdict) == (12, 0)
     table = stored_verdicts.brief_table(changes)
     assert set(table["classifier"]) == set(CHANGE_RULES)
     by_welch = table[table["classifier"] == "change-welch"].set_index("item")["verdict"]
@@ -167,7 +173,6 @@ def test_the_guide_shows_what_its_measurements_and_labels_give(tmp_path):
 
 
 def test_the_next_items_of_any_question_are_those_on_which_rules_differ(unplanned):
-    computing.compute_verdicts(unplanned, actor="carol")
     assigning.confirm_plan(unplanned, PlanParameters(7, per_item=3, overlap=0, retest=0), first=4, **WHO)
     added = next_items.next_items(unplanned, 4, random_share=0.25, **WHO)
     assert (added.n_random, added.n_chosen) == (1, 3)

@@ -1,5 +1,4 @@
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from labeler.studies.store import items, open_database, runs
 from labeler.studies.verdicts import computing, stored_verdicts
 from labeler.studies.verdicts.computing import ComputationResult
 from tests.labeler.cli.test_cli import run
-from tests.making import WHO, import_all, item_name, log, make_study, new_study, report_of_files, result_file, series
+from tests.making import WHO, import_all, item_name, log, make_study, report_of_files, result_file, series
 
 CATEGORIES = SIMILAR.names
 
@@ -127,17 +126,6 @@ def test_items_without_measurements_are_not_judged_and_bad_ones_are_an_error_of_
     assert [verdict.classifier for verdict in judged] == list(NAMES)
     assert {verdict.reason for verdict in judged} == {"run 0, iteration 1: nan is not a finite measurement"}
     assert {verdict.verdict for verdict in judged} == {None}
-
-
-def test_an_executor_gives_the_same_verdicts(tmp_path):
-    tables = []
-    for name, executor in (("alone", None), ("pool", ThreadPoolExecutor(2))):
-        with new_study(tmp_path / f"{name}.study", n_items=40, reviewers=()) as db:
-            assert compute(db, executor=executor) == ComputationResult(40, 40, 0)
-            tables.append(shown(db))
-        if executor:
-            executor.shutdown()
-    assert tables[0] == tables[1]
 
 
 def test_stopping_keeps_the_batches_that_were_finished_and_marks_the_job(study_path, monkeypatch):
@@ -258,13 +246,6 @@ def test_warmup_that_is_dropped_is_dropped_by_every_classifier(study, drop, n_le
     assert {row["iterations"] for row in shown(study)} == {n_left}
 
 
-def test_dropping_a_number_and_its_share_are_the_same_but_computed_each(study):
-    verdicts(study, "--warmup", 6)
-    by_number = kept(study)
-    assert "8 of 8 items" in verdicts(study, "--warmup", 0.1).stderr
-    assert kept(study) == by_number
-
-
 def test_dropping_everything_is_the_error_of_each_item(study):
     verdicts(study, "--warmup", 99999)
     for row in shown(study):
@@ -288,11 +269,6 @@ def test_only_verdicts_are_the_same_verdicts_without_the_scores_that_cost(study)
         (item, name, verdict, None if name in LAZY else score, n) for item, name, verdict, score, n in direct(study)
     ]
     assert all(row["means"] == {} for row in shown(study) if row["classifier"] in LAZY)
-
-
-def test_only_verdicts_and_warmup_go_together(study):
-    verdicts(study, "--only-verdict", "--warmup", 10)
-    assert [row[:3] for row in kept(study)] == [row[:3] for row in direct(study, drop=10)]
 
 
 def test_everything_is_computed_where_only_verdicts_are_there_and_nothing_the_other_way_round(study):
