@@ -310,15 +310,6 @@ def test_the_small_picture_has_the_order_of_the_large_one(blind):
     assert np.mean(payload["means"][:2]) > np.mean(payload["means"][2:])  # the slower runs come first
 
 
-def test_a_receipt_has_the_answers_as_they_were_given(blind):
-    given = {answer_next(blind, "ada", "slower").code for _ in range(10)}
-    entries = json.loads(reviewing.receipt(blind, id_of(blind, "ada"), now=NOW))["labels"]
-    assert {entry["code"] for entry in entries} == given
-    assert {entry["label"] for entry in entries} == {"slower"}
-    stored = set(labels.classes(blind)["label"])
-    assert stored == {"slower", "faster"}  # of the sides as they are, some of which were swapped
-
-
 def test_built_in_questions_can_be_written_to_a_file_and_read_again():
     for question in QUESTIONS.values():
         again = read_question(to_toml(question), "q.toml", KINDS)

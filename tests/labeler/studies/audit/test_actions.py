@@ -124,15 +124,6 @@ def test_an_event_with_other_fields_than_its_action_is_refused(planned, details,
     assert events.last_id(planned) == n_before
 
 
-def test_a_field_that_is_not_required_can_be_left_out(planned):
-    with events.by(planned, **WHO) as deed:
-        deed.log(actions.PAUSE_REVIEWER, name="ada")
-        deed.log(actions.PAUSE_REVIEWER, name="ada", why="ill")
-    assert [event.details for event in events.of_actions(planned, [actions.PAUSE_REVIEWER])] == [
-        {"name": "ada"}, {"name": "ada", "why": "ill"},
-    ]  # fmt: skip
-
-
 def test_each_change_of_the_plan_can_be_repeated_and_hides_its_hash_in_copies():
     changes = {
         action

@@ -106,22 +106,6 @@ def test_rows_and_links_that_are_removed_from_the_end_are_found_against_what_was
         assert "rolled back" in fault.what
 
 
-def test_a_chain_that_is_made_anew_after_a_change_is_found_against_a_receipt(study, tmp_path):
-    receipt = tmp_path / "receipt.json"
-    with open_database(study) as db:
-        receipt.write_text(receipts.receipt(db, id_of(db, "ada"), now=NOW))
-        assert audit.audit(db, receipt).faults == ()
-    with without_triggers(study) as plain:
-        plain.execute("UPDATE labels SET answer = 'dissimilar' WHERE label_id = 1")
-    with open_database(study) as db:
-        rebuild_chain(db)
-        assert audit.audit(db).faults == ()
-        of_chain, of_label = audit.audit(db, receipt).faults
-    assert (of_chain.part, of_label.part) == ("chain", "answer")
-    assert "rebuilt" in of_chain.what
-    assert "in the receipt is missing or changed" in of_label.what
-
-
 def rebuild_chain(db):
     with db.atomic(), copies.rewritable(db):
         chain.rebuild(db)
@@ -175,15 +159,6 @@ def test_a_receipt_says_nothing_of_other_people_or_of_the_item(study):
 def sha256_of_pairs(digests):
     """What somebody could compute who guessed the content of a row, but does not have the study."""
     return {hashlib.sha256(f"{salt}{digest}".encode()).hexdigest() for digest in digests for salt in ("", "receipt ")}
-
-
-def test_a_plain_client_cannot_replace_an_answer(study):
-    with closing(sqlite3.connect(study)) as plain, pytest.raises(sqlite3.IntegrityError, match="only appended"):
-        plain.execute(
-            """REPLACE INTO labels (label_id, assignment_id, revision, event_id, answer, created_utc, view, flag)
-               SELECT label_id, assignment_id, revision, event_id || 'x', 'dissimilar', created_utc, view, flag
-               FROM labels"""
-        )
 
 
 def test_the_command_names_what_was_changed_and_exits_with_1(study):

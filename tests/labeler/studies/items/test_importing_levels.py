@@ -1,7 +1,5 @@
 """Runs of several versions or altered methods become separate items and keep their conditions."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -15,12 +13,9 @@ from labeler.studies.store import items, open_database, runs
 from tests.labeler.files.formats.examples import (
     ORDERSAGE,
     csv_bytes,
-    jmh_entry,
     ordersage_rows,
-    pyperf_file,
-    pyperf_runs,
 )
-from tests.making import WHO, import_all, look_into, runs_by_item
+from tests.making import WHO, import_all, runs_by_item
 
 UNKNOWN = "the file does not say whether lower or higher is better, so lower is assumed"
 SHORT = "fewer than 50 iterations, which is too few to measure the pattern over time"
@@ -96,17 +91,6 @@ def test_of_two_versions_with_one_run_each_the_file_is_refused(db):
     assert items.all_items(db) == []
 
 
-@pytest.mark.parametrize(
-    "n_runs", [{"v1": 2, "v2": 2}, {"v1": 2, "v2": 1}, {"v1": 1, "v2": 1}, {"v1": 1}, {"v1": 2}], ids=str
-)
-def test_a_dry_run_says_what_the_import_then_does(db, n_runs):
-    file = table(*of_versions(n_runs))
-    said = look_into(file)
-    (done,) = import_all(db, file)
-    assert (said.benchmarks, said.refused) == (done.benchmarks, done.refused)
-    assert [found.benchmark for found in said.benchmarks] == list(done.names)
-
-
 def test_the_same_measurements_again_add_nothing_and_changed_ones_are_refused(db):
     rows = of_versions({"v1": 2, "v2": 2})
     import_all(db, table(*rows))
@@ -135,23 +119,6 @@ def test_a_failure_goes_with_its_level_and_one_of_unknown_level_with_every_level
     benchmark = Benchmark.of_series("b", (np.ones(2),) * 4, conditions=conditions, failures=failures)
     wanted, _left_out = importing.to_import(Part((), (benchmark,)))
     assert [level.failures for level, _warnings in wanted] == [failures[1:], failures]
-
-
-def test_results_of_jmh_and_pyperf_become_items_with_their_unit_and_direction(db):
-    values = [[0.25, 0.5], [0.125, 0.5]]
-    entries = [
-        jmh_entry(values, params={"n": "10"}, unit="us/op"), jmh_entry(values, mode="thrpt", unit="ops/ms"),
-    ]  # fmt: skip
-    jmh = importing.upload("jmh.json", json.dumps(entries).encode())
-    pyperf = importing.upload("pyperf.json", pyperf_file(({"name": "sort", "unit": "byte"}, pyperf_runs(*values))))
-    import_all(db, jmh, pyperf)
-    assert [(item.name, item.benchmark, item.unit, item.better) for item in items.all_items(db)] == [
-        ("org.sample.Sort.sort [thrpt]", "org.sample.Sort.sort", "ops/ms", "higher"),
-        ("org.sample.Sort.sort#n=10 [avgt]", "org.sample.Sort.sort#n=10", "s", "lower"),
-        ("sort", "sort", "byte", "lower"),
-    ]
-    parameters = db.execute("SELECT parameters FROM items ORDER BY name").fetchall()
-    assert parameters == [("{}",), ('{"n": "10"}',), ("{}",)]
 
 
 def with_conditions_and_failure(db):

@@ -98,19 +98,6 @@ def test_a_study_without_a_plan_has_nothing_to_verify(study):
         verifying.verify_plan(study)
 
 
-def test_a_plan_drawn_again_is_verified_by_its_own_seed(planned):
-    browsing.exclude(planned, item_name(2), **WHY)
-    assigning.confirm_plan(planned, PlanParameters(seed=8, overlap=0.5, retest=0), **WHO)
-    assert problems(planned) == ()
-
-
-def test_items_and_people_that_come_after_the_plan_break_nothing(planned):
-    staffing.remove(planned, "dan", **WHY)
-    staffing.add(planned, "eve", [Role.COORDINATOR], **WHO)
-    browsing.exclude(planned, item_name(2), **WHY)
-    assert problems(planned) == ()
-
-
 def test_the_papers_design_and_hidden_copies_are_verified_too(tmp_path):
     with new_study(tmp_path / "big.study", n_items=60, reviewers=("ada", "ben")) as db:
         assigning.confirm_plan(db, PlanParameters(seed=1, overlap=0, retest=0, paper=True), **WHO)
@@ -232,8 +219,10 @@ TAMPERED = {
 }
 
 
-@pytest.mark.parametrize("fixture", ["drawn", "changed"])
-@pytest.mark.parametrize(("statement", "message"), TAMPERED.items())
+@pytest.mark.parametrize(
+    ("fixture", "statement", "message"),
+    [*(("drawn", *row) for row in TAMPERED.items()), ("changed", *next(iter(TAMPERED.items())))],
+)
 def test_an_assignment_changed_in_the_file_is_named(fixture, statement, message, request):
     db = request.getfixturevalue(fixture)
     db.execute(statement)

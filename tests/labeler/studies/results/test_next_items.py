@@ -91,14 +91,6 @@ def test_a_batch_has_its_random_share_and_the_rest_where_classifiers_differ(stud
     assert event.details["by_model"] is False
 
 
-def test_the_plan_is_verified_after_batches_and_after_a_reviewer_left(study):
-    next_items(study, 8, **WHO)
-    answer_all(study)
-    next_items(study, 8, **WHO)
-    assert verifying.verify_plan(study).problems == ()
-    assert verifying.verify_plan(study).n_changes == 2
-
-
 def test_a_chosen_item_that_the_random_order_reaches_needs_no_second_label_and_counts(study):
     next_items(study, 38, random_share=0.05, **WHO)
     before = assigning.item_batches(study)

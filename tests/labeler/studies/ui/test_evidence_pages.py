@@ -66,7 +66,7 @@ def test_item_page_without_verdicts_shows_the_runs_and_where_verdicts_come_from(
     assert "Verdicts are computed after each import." in texts(page)
 
 
-def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items(studies):
+def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items_and_the_measure_chosen(studies):
     page = coordinator_page("Item", "", studies["judged"])
     assert (len(drawings(page)), len(pictures(page))) == (1, 2)
     assert says(texts(page), "item 1 of 4")
@@ -74,6 +74,14 @@ def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items
     assert options(page, f"verdict-{FIRST}") == [
         "heuristic: dissimilar", "heuristic-printed: similar", "kruskal: similar", "same: similar", "spread: similar",
     ]  # fmt: skip
+    (drawn,) = drawings(page)
+    with open_database(studies["judged"]) as db:
+        item = next(item for item in items.all_items(db) if item.name == FIRST)
+        assert drawn["panels"] == [{"kind": "runs", **drawing.payload_of_item(db, item.item_id)}]  # as reviewers see it
+    assert (drawn["item"], page.title[0].value) == (FIRST, escape_markdown("bench_0#size=0"))
+    before = pictures(page)
+    choose(page, "selectbox", f"measure-heuristic-{FIRST}", "M1 correlation")
+    assert [one == other for one, other in zip(before, pictures(page), strict=True)] == [True, False]
 
 
 def test_item_page_shows_histograms_if_they_are_asked_for(studies):
@@ -101,24 +109,6 @@ def test_item_page_explains_a_classifier_without_means_or_pairs_by_its_score_alo
     assert f"- The {score}, " in texts(page)
     assert (len(drawings(page)), len(pictures(page))) == (1, 0)
     assert f"measure-{classifier}-{FIRST}" not in [box.key for box in page.selectbox]
-
-
-def test_item_page_shows_the_measure_chosen(studies):
-    page = coordinator_page("Item", "", studies["judged"])
-    before = pictures(page)
-    choose(page, "selectbox", f"measure-heuristic-{FIRST}", "M1 correlation")
-    assert [one == other for one, other in zip(before, pictures(page), strict=True)] == [True, False]
-
-
-def test_item_page_shows_the_runs_as_reviewers_see_them_and_names_the_item(studies):
-    page = coordinator_page("Item", "", studies["judged"])
-    (drawn,) = drawings(page)
-    with open_database(studies["judged"]) as db:
-        item = next(item for item in items.all_items(db) if item.name == FIRST)
-        assert drawn["panels"] == [{"kind": "runs", **drawing.payload_of_item(db, item.item_id)}]
-    assert (drawn["item"], page.title[0].value) == (FIRST, escape_markdown("bench_0#size=0"))
-    page = coordinator_page("Item", "", studies["judged"], item=SECOND)
-    assert [shown["item"] for shown in drawings(page)] == [SECOND]
 
 
 def test_item_page_says_that_an_item_without_measurements_has_no_picture(studies):
@@ -168,11 +158,7 @@ def test_the_application_says_in_words_why_there_is_no_figure(app, study, title,
     (error,) = page.error
     assert error.value.startswith(escape_markdown(message))
     assert len(pictures(page)) == 0
-
-
-def test_a_figure_can_be_chosen_again_after_one_that_there_is_not(app):
-    page = app("unjudged", "results?view=figures", results.BY_APPLICATION)
-    choose(page, "selectbox", "figure", results.RUNS_OF_ONE)
+    choose(page, "selectbox", "figure", results.SCHEMATIC)  # after one that there is not
     assert (len(page.error), len(pictures(page))) == (0, 1)
 
 
