@@ -86,8 +86,6 @@ def test_a_model_judges_a_study_and_result_files(folder, study, tmp_path):
     assert counts["learned:level"]["dissimilar"] > 20
     with open_database(study) as db:
         assert events.of_actions(db, [actions.APPLY_MODEL])[0].details["classifier"] == "learned:level"
-    run("report", "--study", study, "--out", tmp_path / "report", "--quick")
-    assert "learned:level" in (tmp_path / "report" / "report.html").read_text()
     run("verdicts", "--study", study, "--remove", "learned:level")
     with open_database(study) as db:
         assert "apply model" in {event.action for event in events.of_actions(db, [actions.APPLY_MODEL])}

@@ -9,7 +9,6 @@ import pytest
 from labeler.studies.course import coordinating
 from labeler.studies.questions import read_question
 from labeler.studies.store import open_database, verdicts
-from tests.conftest import some_slow
 from tests.labeler.commands import run
 from tests.making import NOW, import_all, make_study, result_file
 
@@ -69,7 +68,8 @@ def test_a_model_of_own_categories_is_learned_and_judges_the_study(folder):
     assert np.mean(right) > 0.9
 
 
-@pytest.mark.parametrize("positive", some_slow([None, "one apart"], [None]))
+@pytest.mark.slow
+@pytest.mark.parametrize("positive", [None, "one apart"])
 def test_two_categories_of_own_names_are_learned_under_these_names(tmp_path, positive):
     names = ("steady", "one apart")
     learned(tmp_path, names, positive)

@@ -15,6 +15,7 @@ from labeler.files.formats import ReadOptions, Source
 from labeler.studies.items import importing, measured
 from labeler.studies.store import items, runs
 from labeler.studies.verdicts import computing, stored_verdicts
+from tests.conftest import some_slow
 from tests.labeler.files.formats.examples import csv_bytes
 from tests.making import WHO, import_all
 
@@ -45,7 +46,7 @@ def a_file_per_run(series, order):
 
 
 @pytest.mark.parametrize("written", [with_names, without_names, a_file_per_run])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", some_slow(range(3), {1, 2}))
 def test_every_command_gives_the_measures_of_the_runs_in_the_order_of_the_file(db, written, seed):
     rng = np.random.default_rng(seed)
     series = rng.lognormal(sigma=0.3, size=(N_RUNS, N_ITERATIONS)).round(4).tolist()

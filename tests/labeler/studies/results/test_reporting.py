@@ -35,7 +35,6 @@ from tests.making import (
     report_of_files,
 )
 
-CATEGORIES = CATEGORIES
 FEW_DRAWS = reporting.ReportOptions(resampling=reporting.Resampling(1, 20, 20, 19))
 one_file = settings(
     max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

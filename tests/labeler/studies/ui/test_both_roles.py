@@ -27,6 +27,7 @@ from labeler.studies.ui import coordinator
 from labeler.studies.ui.coordinator import decide, one_item, people, plan, results, study
 from labeler.studies.ui.coordinator.places import ITEM, PLACES
 from labeler.studies.verdicts import computing, stored_verdicts
+from tests.conftest import some_slow
 from tests.labeler.studies.ui.pages import checked, coordinator_page
 from tests.labeler.studies.ui.test_gates import pieces
 from tests.making import NOW, make_study, offers, submit
@@ -197,7 +198,7 @@ def test_every_action_of_the_pages_is_tried():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("stage", [State.CALIBRATION, State.CLOSED, pytest.param(State.OPEN, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stage", some_slow(STAGES[:3], {State.CALIBRATION, State.OPEN}))
 def test_no_page_depends_on_what_others_answered(monkeypatch, twins, stage):
     for module in (decide, one_item, people, plan, results, study):  # figures reach to the present time
         monkeypatch.setattr(module, "datetime", Standing, raising=False)

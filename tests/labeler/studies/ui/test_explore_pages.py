@@ -3,6 +3,7 @@
 import html
 import re
 from datetime import UTC, datetime
+from itertools import product
 
 import pytest
 
@@ -24,6 +25,15 @@ TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed d
 METHODS = tuple(exploring.METHODS)
 # What all methods share is tested in every run with two of them.
 QUICK_EVERY_DAY = some_slow(METHODS, set(METHODS) - {"spread", "contexts"})
+
+
+def in_two_states(first, second):
+    """Return each state with each method; one of the quick methods in each state is tested in every run."""
+    daily = ((first, "spread"), (second, "contexts"))
+    later = [place for place in product((first, second), METHODS) if place not in daily]
+    return [*daily, *(pytest.param(*place, marks=pytest.mark.slow) for place in later)]
+
+
 HIDDEN = "uploaded files at any time."
 NAUGHTY = "<script>alert(1)</script> **b** [x](y)"
 
@@ -101,8 +111,7 @@ def test_a_page_says_its_question_and_asks_nothing_before_it_is_told_to(opened, 
     assert (answers(page), offered(page), page.error.len) == ([], [], 0)
 
 
-@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
-@pytest.mark.parametrize("state", ["draft", "unblinded"])
+@pytest.mark.parametrize(("state", "method"), in_two_states("draft", "unblinded"))
 def test_the_study_is_explored_where_verdicts_may_be_seen(opened, studies, state, method):
     page = opened(state, method)
     assert page.radio[0].options == ["From this study", "From files"]
@@ -117,8 +126,7 @@ def test_the_study_is_explored_where_verdicts_may_be_seen(opened, studies, state
     assert method in str(last["details"])
 
 
-@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
-@pytest.mark.parametrize("state", ["open", "closed"])
+@pytest.mark.parametrize(("state", "method"), in_two_states("open", "closed"))
 def test_the_study_is_hidden_while_people_label_and_files_are_not(opened, studies, state, method):
     page = opened(state, method)
     assert HIDDEN in page.info[0].value
