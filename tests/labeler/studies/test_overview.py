@@ -12,17 +12,7 @@ from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.results import splits
-from tests.making import (
-    NOW,
-    PARAMETERS,
-    REVIEWERS,
-    WHO,
-    answer_everything,
-    answer_next,
-    id_of,
-    new_study,
-    offers,
-)
+from tests.making import NOW, PARAMETERS, REVIEWERS, WHO, answer_everything, answer_next, id_of, new_study, offers
 
 SPLIT = {"ada": "dissimilar"} | dict.fromkeys(REVIEWERS[1:], "similar")
 

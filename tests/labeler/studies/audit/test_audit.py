@@ -20,18 +20,7 @@ from labeler.studies.labelling import inbox
 from labeler.studies.model import PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
-from labeler.studies.store import (
-    actions,
-    chain,
-    copies,
-    decisions,
-    events,
-    items,
-    labels,
-    open_database,
-    opening,
-    runs,
-)
+from labeler.studies.store import actions, chain, copies, decisions, events, items, labels, open_database, opening, runs
 from labeler.studies.verdicts import computing
 from labeler.studies.verdicts.classifying import JudgeOptions
 from tests.labeler.commands import run

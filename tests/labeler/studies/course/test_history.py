@@ -14,16 +14,7 @@ from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.results import history, reporting
 from labeler.studies.store import assignments, labels
-from tests.making import (
-    NOW,
-    WHO,
-    answer_everything,
-    answer_next,
-    item_name,
-    new_study,
-    offers,
-    submit,
-)
+from tests.making import NOW, WHO, answer_everything, answer_next, item_name, new_study, offers, submit
 
 SVG = "{http://www.w3.org/2000/svg}"
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}

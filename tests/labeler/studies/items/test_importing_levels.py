@@ -10,11 +10,7 @@ from labeler.studies.items import importing
 from labeler.studies.items.importing import FileBenchmark
 from labeler.studies.model import measurement_hash
 from labeler.studies.store import items, open_database, runs
-from tests.labeler.files.formats.examples import (
-    ORDERSAGE,
-    csv_bytes,
-    ordersage_rows,
-)
+from tests.labeler.files.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows
 from tests.making import WHO, import_all, runs_by_item
 
 UNKNOWN = "the file does not say whether lower or higher is better, so lower is assumed"
@@ -70,10 +66,7 @@ def test_altered_methods_and_versions_are_distinguished_together(db):
         (
             {"v1": 2, "v2": 1, "v3": 2},
             ("b @ v1", "b @ v3"),
-            (
-                "each value of version becomes a separate item: 2 items",
-                "version 'v2' has only one run and is left out",
-            ),
+            ("each value of version becomes a separate item: 2 items", "version 'v2' has only one run and is left out"),
         ),
     ],
 )

@@ -23,19 +23,7 @@ from labeler.studies.questions import SIMILAR, WITHDRAWN
 from labeler.studies.screen import binning, blinding
 from labeler.studies.store import assignments, items, labels, open_database, people, runs, studies
 from labeler.studies.store.assignments import NewAssignment
-from tests.making import (
-    NOW,
-    PARAMETERS,
-    REVIEWERS,
-    WHO,
-    answer_next,
-    id_of,
-    log,
-    new_study,
-    offers,
-    submission,
-    submit,
-)
+from tests.making import NOW, PARAMETERS, REVIEWERS, WHO, answer_next, id_of, log, new_study, offers, submission, submit
 
 
 def planned_codes(db, name="ada"):

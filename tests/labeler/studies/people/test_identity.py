@@ -43,10 +43,7 @@ def test_a_person_is_added_under_the_name_given_and_listed(db):
     assert ada == Person(ada.person_id, "ada", frozenset({Role.REVIEWER}), active=True)
     assert identity.everyone(db) == [ada, people.by_name(db, "carol"), both]
     assert log(db)[-2:] == [("carol", "add person")] * 2
-    assert last_event(db)[2] == {
-        "name": "Zoe Müller-Lüdenscheidt",
-        "roles": ["coordinator", "reviewer"],
-    }
+    assert last_event(db)[2] == {"name": "Zoe Müller-Lüdenscheidt", "roles": ["coordinator", "reviewer"]}
 
 
 @pytest.mark.parametrize(

@@ -211,10 +211,7 @@ def test_every_slot_goes_where_load_co_load_application_and_key_say(study):
         expected = None
         if move.kind in LOADING and free:
             ranks = {
-                name: (
-                    *rank(state, study.applications, move.item, leaver, name),
-                    key(seed, "leave", move.item, name),
-                )
+                name: (*rank(state, study.applications, move.item, leaver, name), key(seed, "leave", move.item, name))
                 for name in free
             }
             expected = min(free, key=ranks.__getitem__)

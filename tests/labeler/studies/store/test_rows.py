@@ -10,13 +10,7 @@ from hypothesis.extra import numpy as hnp
 from labeler.errors import AnswerRefused, NotAStudy
 from labeler.studies.model import Kind, Label, LabelOrigin
 from labeler.studies.questions import NOT_SURE
-from labeler.studies.store import (
-    assignments,
-    items,
-    labels,
-    runs,
-    studies,
-)
+from labeler.studies.store import assignments, items, labels, runs, studies
 from labeler.studies.store.assignments import NewAssignment
 from tests.conftest import examples
 from tests.making import NOW, id_of

@@ -31,12 +31,8 @@ N_ITEMS = 16
 COMMENT, REPLY, DECISION = "plover", "bittern", "ibis"
 CLASSIFIERS = ("oracle", "heuristic")
 Case = tuple[State, State | None]  # and the state before a pause
-EVERY_DAY: list[Case] = [(State.OPEN, None), (State.CLOSED, None)]
-NOW_AND_THEN: list[Case] = [(state, None) for state in State if state not in (State.OPEN, State.CLOSED, State.PAUSED)]
-NOW_AND_THEN += [(State.PAUSED, before) for before in (State.OPEN, State.CLOSED)]
-SOMETIMES = [pytest.param(*case, marks=pytest.mark.slow) for case in NOW_AND_THEN]
-CASES = [*EVERY_DAY, *SOMETIMES]
-HIDDEN = [pytest.param(*EVERY_DAY[0], marks=pytest.mark.slow), EVERY_DAY[1], *SOMETIMES]  # the same in both states
+CASES: list[Case] = [(state, None) for state in State if state is not State.PAUSED]
+CASES += [(State.PAUSED, before) for before in (State.OPEN, State.CLOSED)]
 EXPLORE = {"Spread"}  # the four methods share one page: test_explore_pages tests the others
 HIDING = {
     "Overview", "All items", "Item", "Splits", "Comments", "Calibration", "Report", "Classifiers", "Figures", "Publish",
@@ -257,7 +253,13 @@ def case_name(value):
     return "" if value is None else str(value)
 
 
-@pytest.mark.parametrize(("state", "before_pause"), CASES, ids=case_name)
+def in_states(daily):
+    """All states and pauses; tests run in one of them every day."""
+    cases = [case if case == (daily, None) else pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
+    return pytest.mark.parametrize(("state", "before_pause"), cases, ids=case_name)
+
+
+@in_states(State.OPEN)
 def test_a_coordinator_is_told_exactly_what_the_table_allows(study, agreement, state, before_pause):
     everything = sent(study(state, before_pause), COORDINATOR)
     phase = before_pause or state
@@ -267,7 +269,7 @@ def test_a_coordinator_is_told_exactly_what_the_table_allows(study, agreement, s
     assert any(COMMENT in piece for piece in everything["Comments"])
 
 
-@pytest.mark.parametrize(("state", "before_pause"), HIDDEN, ids=case_name)
+@in_states(State.CLOSED)
 def test_a_coordinator_who_labels_is_told_nothing_before_unblinding_and_why(study, agreement, state, before_pause):
     everything, is_unblinded = sent(study(state, before_pause), BOTH), state is State.UNBLINDED
     assert told(everything, agreement) == (shown_on(state) if is_unblinded else {sight: set() for sight in SIGHTS})

@@ -33,16 +33,7 @@ from tests.labeler.studies.ui.pages import (
     texts,
     titles_of,
 )
-from tests.making import (
-    NOW,
-    REVIEWERS,
-    answer_everything,
-    id_of,
-    item_name,
-    make_study,
-    offers,
-    submit,
-)
+from tests.making import NOW, REVIEWERS, answer_everything, id_of, item_name, make_study, offers, submit
 from tests.sentences import says
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
