@@ -89,11 +89,9 @@ def test_a_report_on_files_checks_with_them(files, tmp_path):
     run("report", *files, "--out", tmp_path / "out", "--quick")
     made = tmp_path / "out" / "report.json"
     assert f"All numbers in {made} match" in run("report", *files, "--verify", made).stderr
-    rows = json.loads(run("report", *files[:2], "--verify", made, "--json", code=1).stdout)
-    assert "classifiers.rule.against.n" in [row["place"] for row in rows]
     (tmp_path / "l.csv").write_text(LABELS.replace("x2,ada,similar", "x2,ada,dissimilar"))
-    rows = json.loads(run("report", *files, "--verify", made, "--json", code=1).stdout)
-    assert "consensus.split" in [row["place"] for row in rows]
+    rows = json.loads(run("report", *files[:2], "--verify", made, "--json", code=1).stdout)
+    assert {"classifiers.rule.against.n", "consensus.split"} <= {row["place"] for row in rows}
 
 
 def test_the_wide_table_of_a_report_runs_nothing_in_a_spreadsheet(tmp_path):

@@ -20,7 +20,7 @@ from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
 from labeler.studies.results import attention, next_items
 from labeler.studies.store import assignments, items, open_database, runs
-from tests.labeler.studies.handover.test_publishing import publish
+from tests.labeler.studies.handover.test_publishing import OPTIONS, publish
 from tests.making import (
     NOW,
     REVIEWERS,
@@ -212,7 +212,7 @@ def test_a_copy_without_names_verifies_and_a_data_set_has_no_check(checked, tmp_
         assert audit.audit(copy).faults == ()
         assert [row.n_right for row in attention.checks(copy).reviewers] == [4] * 4
         assert not [item for item in items.all_items(copy, with_checks=True) if "bench_" in item.benchmark + item.name]
-    folder = publish(checked, tmp_path / "out").folder
+    folder = publish(checked, tmp_path / "out", options=replace(OPTIONS, html=False)).folder
     labelled = pd.read_csv(folder / "data/labels.csv")
     assert len(labelled) == sum(row.assignment.kind is not Kind.ATTENTION for row in assignments.everything(checked))
     roles = pd.read_parquet(folder / "data/items.parquet")["role"].value_counts().to_dict()
