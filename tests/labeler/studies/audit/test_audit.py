@@ -286,6 +286,9 @@ def test_edits_of_any_table_are_found(full_study, tmp_path, n):
         ("UPDATE assignments SET code = 'AAAAAA' WHERE assignment_id = 3", "assignment"),
         ("UPDATE assignments SET ended_utc = NULL WHERE ended_utc IS NOT NULL", "assignment"),
         ("INSERT INTO runs VALUES (9000, 0, zeroblob(8), '{}')", "file"),
+        ("DELETE FROM links WHERE link_id = 3", "chain"),
+        ("""INSERT INTO links SELECT (SELECT max(link_id) + 1 FROM links), part, row_id, digest, head FROM links
+            WHERE part = 'answer' LIMIT 1""", "chain"),
     ],
 )  # fmt: skip
 def test_what_is_missing_or_was_added_is_named(full_study, statement, part):
