@@ -64,7 +64,6 @@ def test_before_unblinding_the_page_says_when_it_fills(studies):
     assert not page.button
 
 
-@pytest.mark.slow  # a process of its own
 def test_too_few_items_to_learn_from_are_an_error_on_the_page(studies, tmp_path):
     study = shutil.copy(studies["unblinded"], tmp_path / "few.study")
     with open_database(study) as db:

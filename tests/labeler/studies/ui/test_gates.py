@@ -253,13 +253,14 @@ def case_name(value):
     return "" if value is None else str(value)
 
 
-def in_states(daily):
-    """All states and pauses; tests run in one of them every day."""
-    cases = [case if case == (daily, None) else pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
+def in_states(*daily):
+    """All states and pauses; tests run in these of them every day."""
+    quick = [(state, None) for state in daily]
+    cases = [case if case in quick else pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
     return pytest.mark.parametrize(("state", "before_pause"), cases, ids=case_name)
 
 
-@in_states(State.OPEN)
+@in_states(State.OPEN, State.CLOSED)
 def test_a_coordinator_is_told_exactly_what_the_table_allows(study, agreement, state, before_pause):
     everything = sent(study(state, before_pause), COORDINATOR)
     phase = before_pause or state
