@@ -43,7 +43,7 @@ def test_the_list_is_a_table_without_labels_codes_or_what_a_terminal_acts_on(stu
     assert listed.stderr == f"{INTERIM}\n"
     head, first, second = listed.stdout.splitlines()
     assert head.split() == [
-        "item", "reviewer", "flag", "comment", "created_utc", "answered", "answers", "last", "answer",
+        "item", "reviewer", "flag", "comment", "written", "(UTC)", "answered", "answers", "last", "answer",
     ]  # fmt: skip
     assert first.split()[:2] == [said["ben"].item, "ben"]
     assert "Is a step a change? [2J 1m" in first
