@@ -47,7 +47,7 @@ def test_the_list_is_a_table_without_labels_codes_or_what_a_terminal_acts_on(stu
     ]  # fmt: skip
     assert first.split()[:2] == [said["ben"].item, "ben"]
     assert "Is a step a change? [2J 1m" in first
-    assert second.split() == [said["ada"].item, "ada", "yes", NOW.isoformat(), "no", "0"]
+    assert second.split() == [said["ada"].item, "ada", "yes", f"{NOW:%Y-%m-%d}", f"{NOW:%H:%M}", "no", "0"]
     assert listed.stdout.isascii()
     assert listed.stdout.replace("\n", "").isprintable()
     assert not [one.code for one in said.values() if one.code in listed.output]
