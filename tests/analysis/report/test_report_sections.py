@@ -12,7 +12,7 @@ import pytest
 from analysis.document import Marked, Paragraph, Table, json_values, read_back, table
 from analysis.raters.agreement import against_rest, course_test
 from analysis.raters.agreement._formulas import NO_PAIR
-from analysis.raters.evaluation import predictive_values
+from analysis.raters.evaluation import CANNOT_TELL, predictive_values
 from analysis.report import (
     PAPER,
     Report,
@@ -25,7 +25,7 @@ from analysis.report import (
     wide,
 )
 from analysis.report._consensus import StatedRates, mark_of, model_cell
-from analysis.report._in_short import in_short as sentences_in_short
+from analysis.report._in_short import ShortSentence, in_short as sentences_in_short
 from analysis.report._replacing import TITLE
 from analysis.report._settings import CategorySet
 from analysis.statistics.intervals import Estimate
@@ -70,6 +70,20 @@ def test_in_short_says_what_the_study_shows(name):
     sentences = in_short(report_on(name))
     assert sentences == IN_SHORT[name]
     assert len(sentences) <= 7 and set(IN_SHORT) == set(STUDIES)
+
+
+def test_a_category_that_is_nearly_always_chosen_is_no_disagreement():
+    # Feinstein and Cicchetti (1990), doi:10.1016/0895-4356(90)90158-L: 94 % agreement, and kappa below 0
+    pairs = [("similar", "similar")] * 118 + [("similar", "dissimilar")] * 5 + [("dissimilar", "similar")] * 2
+    rows = [(f"i{at}", name, said) for at, pair in enumerate(pairs) for name, said in zip("ab", pair, strict=True)]
+    labels = pd.DataFrame(rows, columns=["item", "reviewer", "label"])
+    report = summarise(labels, pd.DataFrame(columns=["item", "classifier", "verdict"]))
+    assert next(one for one in sentences_in_short(report) if one.about == "chance") == ShortSentence(
+        "chance", CANNOT_TELL,
+        "97.2 % of the labels are similar, so chance alone gives an agreement of 94.6 %, and Fleiss' kappa of −0.029 "
+        "(95 % CI −0.056 to 0.416) says little. On dissimilar items, reviewers agree in 0.0 % (95 % CI 0.0 to 52.3 %); "
+        "Gwet's AC1 is 0.941.",
+    )  # fmt: skip
 
 
 def test_classifiers_are_judged_only_by_labels_that_agree_more_than_chance():
