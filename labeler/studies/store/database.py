@@ -115,9 +115,13 @@ class Database:
 
         Without this check, SQLite would write to the removed file and report success.
         """
-        real = self.path.resolve()  # SQLite creates its own files beside the target of a symbolic link
-        paths = (self.path, *(real.with_name(f"{real.name}-{end}") for end in ("wal", "shm")))
+        paths = (self.path, self.log_path(), self.log_path("shm"))
         self._files = {path: _identity(path) for path in paths}
+
+    def log_path(self, end: str = "wal") -> Path:
+        """Return the path of the write-ahead log, or of its index (`shm`)."""
+        real = self.path.resolve()  # SQLite creates its own files beside the target of a symbolic link
+        return real.with_name(f"{real.name}-{end}")
 
     def _check_files(self) -> None:
         """Raise StudyError if a file of the study was removed or replaced, so that the last commit may be lost."""

@@ -27,7 +27,8 @@ MAX_DAMAGE = 100  # faults of one file that SQLite lists
 _STATISTICS = ("CREATE TABLE sqlite_stat1(tbl,idx,stat)", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)")
 _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
 # path -> device, inode and number of the schema of a file that was checked. SQLite gives the schema another number at
-# each change, so a file with these values is checked only once by a process that opens it for each request.
+# each change, so a file with these values is checked only once by a process that opens it for each request. A copy that
+# replaced the file can have the same values; it has no write-ahead log until it is prepared.
 _CHECKED: dict[Path, tuple[int, int, int]] = {}
 Row = tuple[str, str, str, str | None]  # type, name, table, and SQL
 Entry = tuple[str, str, str, str]  # type, name, table, and normalised SQL
@@ -104,7 +105,7 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool, chang
     db = Database(connection, path)
     try:
         identity = None if is_new or changed_schema else _identity(db)
-        is_known = identity is not None and _CHECKED.get(path) == identity
+        is_known = identity is not None and _CHECKED.get(path) == identity and db.log_path().exists()
         if is_new:
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         elif not is_known:

@@ -383,6 +383,15 @@ def test_a_backup_opens_as_a_study_and_is_one_file(planned, tmp_path):
     assert integrity(target) == "ok"
 
 
+def test_a_backup_put_in_the_place_of_a_study_opens_although_the_number_of_the_file_is_the_same(planned, tmp_path):
+    planned.backup(tmp_path / "backup.study")
+    study = tmp_path / "copy.study"
+    for _ in range(2):  # the second time, this process knows a file of this number
+        study.write_bytes((tmp_path / "backup.study").read_bytes())
+        with open_database(study) as opened:
+            assert opened.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
 def test_a_backup_can_be_read_where_nothing_can_be_written(planned, tmp_path):
     folder = tmp_path / "archive"
     folder.mkdir()
