@@ -44,6 +44,7 @@ MAX_BODY_BYTES = 64 * 1024
 MAX_CODES = 3
 WORK_PER_S = 20  # of one person, in all windows: answers, pictures, and requests for the state
 N_ATTEMPTS, MOMENT_S = 3, 1.0
+REFUSAL_S = 0.5  # how long a refusal of too many requests waits
 N_AT_WORK = 8  # people whose requests have the study open at the same time
 N_WAITING_EACH = 20  # requests of one person; a browser has at most six
 MAX_WAITING = 400  # requests of all people; further requests are asked to come later
@@ -182,7 +183,7 @@ class _Requests:
             given_answers = content.get("answers")
             cost = max(1, len(given_answers)) if isinstance(given_answers, list) else 1
         if not await self._may_work(person_id, cost):
-            return _response(HTTPStatus.TOO_MANY_REQUESTS, {"message": TOO_MANY})
+            return await _too_many()
         takes_gzip = "gzip" in request.headers.get("accept-encoding", "")
         steps = self._at_work(session, role, work, content, takes_gzip)
         # answers go before pictures
@@ -209,10 +210,11 @@ class _Requests:
             async with self.turns.coming_turn(who, urgent=urgent):
                 return await step
         except TooManyWaiting:
-            return _response(HTTPStatus.TOO_MANY_REQUESTS, {"message": TOO_MANY})
+            pass
         finally:
             step.close()  # if it was never its turn
             self.n_waiting -= 1
+        return await _too_many()
 
     def _recognised(self, session: str) -> int | Response:
         """Return the id of the person whose session this is, and remember it; return the refusal if it is nobody's."""
@@ -253,6 +255,12 @@ class _Requests:
         except Exception:  # an answer is never lost because of a fault: the browser sends it again
             log.exception("A request of the review component failed.")
             yield _response(HTTPStatus.SERVICE_UNAVAILABLE, {"message": LATER})
+
+
+async def _too_many() -> Response:
+    """Refuse the request of a person who sends too many, and only after a while: a program sends the next at once."""
+    await asyncio.sleep(REFUSAL_S)
+    return _response(HTTPStatus.TOO_MANY_REQUESTS, {"message": TOO_MANY})
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -319,8 +320,11 @@ def test_a_person_has_a_bounded_number_of_requests_per_second_in_all_sessions(st
     monkeypatch.setattr(answers, "RateLimit", lambda per_s: limits.RateLimit(per_s, clock=lambda: 0.0))
     server = serving(study)
     ada, again, ben = (Browser(server, study, name) for name in ("ada", "ada", "ben"))
+    monkeypatch.setattr(answers, "REFUSAL_S", 0.02)
+    begun = time.monotonic()
     statuses = [browser.client.get(answers.STATE).status_code for _ in range(20) for browser in (ada, again)]
     assert (statuses.count(200), statuses.count(429)) == (answers.WORK_PER_S, 40 - answers.WORK_PER_S)
+    assert time.monotonic() - begun >= 20 * 0.02  # refusals at once would let a program ask as fast as it can
     assert ben.client.get(answers.STATE).status_code == 200
 
 
