@@ -22,6 +22,7 @@ from typing import Any
 from playwright.async_api import Browser, Error, Page, Request, Response, async_playwright
 from websockets.exceptions import WebSocketException
 
+from analysis.text import counted
 from labeler.studies.store import open_database
 from labeler.studies.ui.answers import ANSWERS
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
@@ -469,9 +470,8 @@ def stored_once(world: Crowd) -> Case:
         stored = [(one.code, one.label.answer) for one in kept if one.reviewer == name]
         if stored != page.pressed:
             problems.append(f"{name} pressed {len(page.pressed)} keys, and the file holds {len(stored)} others")
-    figures = (
-        f"{len(ledger.sent)} sent, {len(ledger.acknowledged)} acknowledged, checked the file {ledger.n_looks} times"
-    )
+    n_looks = counted(ledger.n_looks, "time")
+    figures = f"{len(ledger.sent)} sent, {len(ledger.acknowledged)} acknowledged, checked the file {n_looks}"
     return case("every acknowledged label is stored once, the study is sound", figures, problems)
 
 

@@ -15,6 +15,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, ClassVar
 
+from analysis.text import counted
 from labeler.errors import LabelerError
 from labeler.studies.course import coordinating
 from labeler.studies.model import NewLabel, PlanParameters
@@ -380,7 +381,7 @@ def nothing_lost(world: Processes) -> Case:
     figures = (
         f"{world.n_kills} kills, {world.n_inside} inside, {world.n_whole} of these complete in the file; "
         f"{len(ledger.sent)} answers sent, {len(ledger.acknowledged)} acknowledged, {world.n_busy} times busy; read "
-        f"the file {ledger.n_looks} times, checked it completely {ledger.n_checks} times"
+        f"the file {counted(ledger.n_looks, 'time')}, checked it completely {counted(ledger.n_checks, 'time')}"
     )
     return case("", "; ".join([figures, *world.figures]), [*problems, *ledger.faults])
 
