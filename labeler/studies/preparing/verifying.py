@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
+from analysis.text import minute
 from labeler.errors import InputError, LabelerError
 from labeler.studies.model import Origin, PlanParameters, Study
 from labeler.studies.plan.active_plan import ActivePlan, place_of
@@ -80,7 +81,7 @@ def _redo(
     state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], history: AnswerHistory
 ) -> tuple[ActivePlan, list[str]]:
     """Apply a logged change to a state of the plan; return the new state, and a list of problems."""
-    change = f"the change {event.action!r} at {event.at_utc[:16]} (UTC)"
+    change = f"the change {event.action!r} at {minute(event.at_utc)} UTC"
     try:
         logged = event.details["hash"]
         state = _at(state, event, rows, history)

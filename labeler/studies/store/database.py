@@ -7,6 +7,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -115,13 +116,17 @@ class Database:
 
         Without this check, SQLite would write to the removed file and report success.
         """
-        paths = (self.path, self.log_path(), self.log_path("shm"))
-        self._files = {path: _identity(path) for path in paths}
+        self._files = {path: _identity(path) for path in (self.path, *self._beside)}
 
-    def log_path(self, end: str = "wal") -> Path:
-        """Return the path of the write-ahead log, or of its index (`shm`)."""
-        real = self.path.resolve()  # SQLite creates its own files beside the target of a symbolic link
-        return real.with_name(f"{real.name}-{end}")
+    def has_log(self) -> bool:
+        """Return whether the file has a write-ahead log."""
+        return self._beside[0].exists()
+
+    @cached_property
+    def _beside(self) -> tuple[Path, Path]:
+        """The write-ahead log and its index, which SQLite creates beside the target of a symbolic link."""
+        real = self.path.resolve()
+        return real.with_name(f"{real.name}-wal"), real.with_name(f"{real.name}-shm")
 
     def _check_files(self) -> None:
         """Raise StudyError if a file of the study was removed or replaced, so that the last commit may be lost."""

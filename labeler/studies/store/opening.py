@@ -105,7 +105,7 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool, chang
     db = Database(connection, path)
     try:
         identity = None if is_new or changed_schema else _identity(db)
-        is_known = identity is not None and _CHECKED.get(path) == identity and db.log_path().exists()
+        is_known = identity is not None and _CHECKED.get(path) == identity and db.has_log()
         if is_new:
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         elif not is_known:

@@ -219,9 +219,8 @@ def test_pure_noise_scores_at_chance(n_categories, n):
         found = examples(default_rng(seed), n_categories=n_categories)
         monotone = n_categories == 2 and seed % 2 == 0
         areas.append(mean_area(found, cross_validate(found, rng=default_rng(seed), monotone=monotone)))
-    assert np.mean(areas) == pytest.approx(
-        0.5, abs=0.05
-    )  # standard error of the mean of 8: .015; the mean of 3 areas varies less
+    # The standard error of the mean of 8 is .015; the mean of 3 areas varies less.
+    assert np.mean(areas) == pytest.approx(0.5, abs=0.05)
 
 
 def test_a_feature_that_holds_the_answer_is_found():

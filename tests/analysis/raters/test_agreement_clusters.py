@@ -177,6 +177,22 @@ def test_the_bootstrap_says_why_it_has_no_interval():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_intervals_cover_as_often_as_they_say(k):
+    # beta-binomial labels at p = .5: percent agreement is (1 + kappa) / 2, and all corrected coefficients are kappa
+    rng, kappa, n_repeats = np.random.default_rng(20 + k), 0.4, 2000
+    true = {coefficient.__name__: kappa for coefficient in COEFFICIENTS} | {"percent_agreement": (1 + kappa) / 2}
+    covered = dict.fromkeys(true, 0)
+    for _ in range(n_repeats):
+        counts = drawn_counts(200, k, rng, kappa=kappa)
+        for coefficient in COEFFICIENTS:
+            estimate, name = coefficient(counts), coefficient.__name__
+            covered[name] += estimate.low <= true[name] <= estimate.high
+    shares = {name: n / n_repeats for name, n in covered.items()}
+    assert all(0.93 <= share <= 0.97 for share in shares.values()), shares
+
+
+@pytest.mark.slow
 def test_wilson_and_specific_agreement_cover_as_often_as_they_say():
     rng, kappa, p, n_repeats = np.random.default_rng(31), 0.4, 0.3, 2000
     both = p**2 + kappa * p * (1 - p)
